@@ -1,0 +1,73 @@
+"""What is read from a run folder, typed: files with roles, series, settings, errors, code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from traindx.contract import Fact
+
+Role = Literal["log", "metrics", "config", "code", "checkpoint", "data", "output", "other"]
+Axis = Literal["epoch", "step", "row"]
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RunFile:
+    """A file of the run; `path` is relative to the run folder, with forward slashes."""
+
+    path: str
+    role: Role
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """A metric over time. `lines[i]` is the line (from 1) that point `i` was read from."""
+
+    name: str
+    original: str
+    source: str
+    axis: Axis
+    at: Numbers
+    values: Numbers
+    lines: npt.NDArray[np.int64]
+    texts: tuple[str, ...] = field(default=(), repr=False)
+    """the value of each point exactly as the file spells it: what a citation quotes"""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One configuration value and where it stands."""
+
+    key: str
+    value: Fact
+    source: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """An error or warning that the run printed; `text` is one line of the file, to the letter (stripped)."""
+
+    source: str
+    line: int
+    text: str
+    kind: Literal["error", "warning"]
+    frames: tuple[tuple[str, int], ...] = ()
+    """the traceback's frames, outermost first: (file as printed, line)"""
+
+
+@dataclass(frozen=True)
+class CodeFile:
+    """A Python file of the run, with what it contains."""
+
+    path: str
+    traits: frozenset[str]
+    """e.g. `torch`, `training-loop`, `model`, `recurrent`, `data`"""

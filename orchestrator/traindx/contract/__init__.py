@@ -1,0 +1,49 @@
+"""The JSON contract: what flows between the rooms, and what a user's program may rely on."""
+
+from traindx.contract.context import (
+    Artifacts,
+    ConfigValue,
+    Constraints,
+    ContextPackage,
+    ErrorSighting,
+    ProjectProfile,
+    SeriesSummary,
+)
+from traindx.contract.diagnosis import (
+    SEVERITIES,
+    Diagnosis,
+    Evidence,
+    Fix,
+    Provenance,
+    RequestSummary,
+    RootCause,
+    Severity,
+    Status,
+    ToolUse,
+)
+from traindx.contract.signal import Citation, Fact, Signal
+from traindx.contract.value import Value
+
+__all__ = [
+    "SEVERITIES",
+    "Artifacts",
+    "Citation",
+    "ConfigValue",
+    "Constraints",
+    "ContextPackage",
+    "Diagnosis",
+    "ErrorSighting",
+    "Evidence",
+    "Fact",
+    "Fix",
+    "ProjectProfile",
+    "Provenance",
+    "RequestSummary",
+    "RootCause",
+    "SeriesSummary",
+    "Severity",
+    "Signal",
+    "Status",
+    "ToolUse",
+    "Value",
+]

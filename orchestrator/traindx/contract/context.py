@@ -1,0 +1,88 @@
+"""The context package: everything the engine hands to a specialist."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from traindx.contract.signal import Fact, Signal
+from traindx.contract.value import Value
+
+
+class Artifacts(Value):
+    """Paths of what the run left, by role; all relative to the run folder."""
+
+    training_logs: list[str] = Field(default_factory=list)
+    loss_curves: list[str] = Field(default_factory=list)
+    model_code: list[str] = Field(default_factory=list)
+    error_messages: list[str] = Field(default_factory=list, description="`path:line: text`, root before cascade")
+    config: list[str] = Field(default_factory=list)
+    checkpoints: list[str] = Field(default_factory=list)
+    data: list[str] = Field(default_factory=list)
+    outputs: list[str] = Field(default_factory=list)
+
+
+class SeriesSummary(Value):
+    """A metric over time, in one row."""
+
+    name: str = Field(description="normalised, e.g. `train/loss`")
+    original: str = Field(description="as the run wrote it")
+    source: str
+    axis: str = Field(description="`epoch`, `step` or `row`: what the points are counted in")
+    points: int
+    start: float = Field(description="first position on the axis")
+    end: float = Field(description="last position on the axis")
+    first: float
+    last: float
+    lowest: float
+    highest: float
+    non_finite: int = 0
+
+
+class ConfigValue(Value):
+    """A setting and where it stands."""
+
+    key: str = Field(description="dotted path, e.g. `optimizer.lr`")
+    value: Fact
+    source: str
+    line: int
+
+
+class ErrorSighting(Value):
+    """An error or warning that the run printed."""
+
+    source: str
+    line: int
+    text: str
+    kind: str = Field(description="`error` or `warning`")
+
+
+class Constraints(Value):
+    """What the specialist has to keep to."""
+
+    max_analysis_time: str = "5 minutes"
+    output_format: str = "structured_diagnosis"
+
+
+class ProjectProfile(Value):
+    """`.traindx/project.md`: what the project's own people know about it."""
+
+    source: str
+    facts: dict[str, object] = Field(default_factory=dict, description="the front matter, as written")
+    prose: str = ""
+
+
+class ContextPackage(Value):
+    """Engine to specialist. The first four keys are older than this package and keep their shape."""
+
+    task: str = "Diagnose training failure"
+    artifacts: Artifacts
+    symptoms: list[str] = Field(default_factory=list)
+    constraints: Constraints = Constraints()
+    signals: list[Signal] = Field(default_factory=list)
+    project: ProjectProfile | None = None
+    missing: list[str] = Field(default_factory=list, description="what was looked for and not found, or not read")
+    run: str = Field(default="", description="name of the run folder")
+    series: list[SeriesSummary] = Field(default_factory=list)
+    settings: list[ConfigValue] = Field(default_factory=list)
+    errors: list[ErrorSighting] = Field(default_factory=list)
+    traits: list[str] = Field(default_factory=list, description="what the code shows, e.g. `torch`, `recurrent`, `gan`")

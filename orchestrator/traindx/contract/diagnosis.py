@@ -1,0 +1,94 @@
+"""The diagnosis: what comes out, as JSON and as Python."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from traindx.contract.value import Value
+
+Status = Literal["diagnosis_complete", "partial", "needs_more_data", "healthy"]
+Severity = Literal["critical", "high", "medium", "low"]
+SEVERITIES: tuple[Severity, ...] = ("low", "medium", "high", "critical")
+
+
+class Evidence(Value):
+    """A claim with a place one can open. `verified` is set by code that opened it, never by a brain."""
+
+    claim: str
+    kind: Literal["direct", "circumstantial", "contrary"]
+    source: str
+    locator: str = ""
+    quote: str = ""
+    verified: bool = False
+
+
+class Fix(Value):
+    """A change, what it should do, how to see that it did, and what to try if it did not."""
+
+    summary: str
+    diff: str | None = None
+    expected: str
+    verify: str
+    fallback: str
+
+
+class RootCause(Value):
+    """One cause from the catalog."""
+
+    id: str
+    issue: str
+    severity: Severity
+    confidence: float = Field(ge=0.0, le=1.0)
+    evidence: list[Evidence] = Field(default_factory=list)
+    fix: Fix
+    specialist: str
+
+
+class RequestSummary(Value):
+    """How the request was understood."""
+
+    kind: str
+    symptoms: list[str] = Field(default_factory=list)
+    specialists: list[str] = Field(default_factory=list)
+    reason: str = ""
+
+
+class ToolUse(Value):
+    """One call of a tool, and which of three things happened."""
+
+    tool: str
+    status: Literal["ok", "no_data", "failed"]
+    reason: str = ""
+    seconds: float = 0.0
+
+
+class Provenance(Value):
+    """How the answer came about."""
+
+    brain: str = "local"
+    tools: list[ToolUse] = Field(default_factory=list)
+    sandbox: Literal["landlock", "none"] = "none"
+    seconds: float = 0.0
+    tokens: int = 0
+    cost_usd: float = 0.0
+    version: str = ""
+    notes: list[str] = Field(default_factory=list)
+
+
+class Diagnosis(Value):
+    """Specialist to engine to user."""
+
+    schema_version: Literal[1] = 1
+    status: Status
+    summary: str = Field(default="", description="the answer in one sentence")
+    request: RequestSummary
+    root_causes: list[RootCause] = Field(default_factory=list)
+    excluded: list[str] = Field(default_factory=list, description="causes that were considered, and what speaks against them")
+    quick_fixes: list[str] = Field(default_factory=list)
+    questions: list[str] = Field(default_factory=list)
+    sections: dict[str, str] = Field(default_factory=dict)
+    analysis_artifacts: dict[str, str] = Field(default_factory=dict)
+    missing: list[str] = Field(default_factory=list)
+    provenance: Provenance = Provenance()
