@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Literal
 
 from traindx.contract import Fact
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Numbers = npt.NDArray[np.float64]
+    LineNumbers = npt.NDArray[np.int64]
+
 Role = Literal["log", "metrics", "config", "code", "checkpoint", "data", "output", "other"]
 Axis = Literal["epoch", "step", "row"]
-Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -34,9 +37,9 @@ class Series:
     axis: Axis
     at: Numbers
     values: Numbers
-    lines: npt.NDArray[np.int64]
+    lines: LineNumbers
     texts: tuple[str, ...] = field(default=(), repr=False)
-    """the value of each point exactly as the file spells it: what a citation quotes"""
+    """the value of each point exactly as the file spells it: what a citation quotes; empty for very long series"""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -62,6 +65,8 @@ class Sighting:
     kind: Literal["error", "warning"]
     frames: tuple[tuple[str, int], ...] = ()
     """the traceback's frames, outermost first: (file as printed, line)"""
+    count: int = 1
+    """how often the file says the same; `line` is the first time"""
 
 
 @dataclass(frozen=True)
@@ -70,4 +75,4 @@ class CodeFile:
 
     path: str
     traits: frozenset[str]
-    """e.g. `torch`, `training-loop`, `model`, `recurrent`, `data`"""
+    """e.g. `torch`, `training-loop`, `model`, `recurrent`, `dataset`"""

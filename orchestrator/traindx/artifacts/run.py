@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
+from typing import BinaryIO, TypeVar
 
-from traindx.artifacts.model import CodeFile, RunFile, Series, Setting, Sighting
+from traindx.artifacts import code, discover, table
+from traindx.artifacts.codesettings import code_settings
+from traindx.artifacts.lines import excerpt
+from traindx.artifacts.logsettings import read_log_settings
+from traindx.artifacts.model import CodeFile, Role, RunFile, Series, Setting, Sighting
+from traindx.artifacts.roles import suffix
 from traindx.artifacts.scope import Scope
+from traindx.artifacts.settings import read_settings
+from traindx.artifacts.sightings import read_sightings
+from traindx.artifacts.textlog import LARGEST, read_log
+from traindx.errors import UnreadableInput
+
+_MOST_FILES: dict[Role, int] = {"log": 200, "metrics": 200, "config": 200, "code": 400}
+Item = TypeVar("Item")
 
 
 class Run:
-    """What a run left behind."""
+    """What a run left behind. Nothing on disk makes reading it fail: what cannot be read becomes a remark."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -18,24 +34,92 @@ class Run:
     @cached_property
     def files(self) -> list[RunFile]:
         """Every file worth knowing, by path."""
-        return []
+        return discover.find_files(self.scope, self._remark)
 
     @cached_property
     def series(self) -> list[Series]:
         """Every metric over time."""
-        return []
+        logged = self._read("log", self._log_series)
+        tabled = self._read("metrics", self._table_series)
+        return sorted(logged + tabled, key=lambda series: series.source)
 
     @cached_property
     def settings(self) -> list[Setting]:
-        """Every configuration value."""
-        return []
+        """Every configuration value: from files made for it first, then from what logs print, then from code."""
+        configured = self._read("config", lambda handle, file: read_settings(handle, file.path))
+        printed = self._read("log", lambda handle, file: read_log_settings(handle, file.path))
+        coded = [setting for path, tree in self._trees for setting in code_settings(tree, path)]
+        return configured + printed + coded
 
     @cached_property
     def sightings(self) -> list[Sighting]:
         """Errors and warnings in the order of the files, root before cascade within a file."""
-        return []
+        return self._read("log", lambda handle, file: read_sightings(handle, file.path))
 
     @cached_property
     def code(self) -> list[CodeFile]:
         """The Python files and what they contain."""
-        return []
+        return [CodeFile(path, code.traits(tree)) for path, tree in self._trees]
+
+    def lines(self, path: str, first: int, last: int) -> list[str]:
+        """Lines `first` to `last` (from 1, both included) of a file, as far as it has them; without colours."""
+        with self.scope.open(path) as handle:
+            return excerpt(handle, max(first, 1), last)
+
+    @cached_property
+    def _trees(self) -> list[tuple[str, ast.Module]]:
+        return self._read("code", _tree)
+
+    def _log_series(self, handle: BinaryIO, file: RunFile) -> list[Series]:
+        if file.size > LARGEST:
+            self._remark(f"of `{file.path}` the first {LARGEST >> 20} MB were read for metrics")
+        series, overflow = read_log(handle, file.path)
+        if overflow:
+            self._remark(f"`{file.path}` names more metrics than are kept; the later ones were left out")
+        return series
+
+    def _table_series(self, handle: BinaryIO, file: RunFile) -> list[Series]:
+        if "tfevents" in file.path:
+            self._remark(f"`{file.path}` holds TensorBoard events, which are not read yet")
+            return []
+        kind = suffix(file.path)
+        if kind == "json":
+            series, trouble = table.read_json(handle, file.path)
+            if trouble:
+                self._remark(f"`{file.path}`: {trouble}")
+            return series
+        first = handle.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
+        handle.seek(0)
+        return (table.read_jsonl if first.startswith(b"{") else table.read_csv)(handle, file.path)
+
+    def _read(self, role: Role, reader: Callable[[BinaryIO, RunFile], list[Item]]) -> list[Item]:
+        """What a reader finds in every file of a role, in the order of their paths."""
+        chosen = [file for file in self.files if file.role == role and file.size]
+        most = _MOST_FILES[role]
+        if len(chosen) > most:
+            self._remark(f"of {len(chosen):,} {role} files the first {most} were read")
+        found: list[Item] = []
+        for file in chosen[:most]:
+            with self._remarked(file.path), self.scope.open(file.path) as handle:
+                found.extend(reader(handle, file))
+        return found
+
+    @contextmanager
+    def _remarked(self, path: str) -> Iterator[None]:
+        """Turn what a malformed or vanished file raises into a remark."""
+        try:
+            yield
+        except UnreadableInput as error:
+            self._remark(str(error))
+        except OSError as error:
+            self._remark(f"cannot read `{path}`: {error.strerror}")
+        except (ValueError, RecursionError, MemoryError) as error:
+            self._remark(f"`{path}` was not understood: {error}")
+
+    def _remark(self, text: str) -> None:
+        if text not in self.remarks:
+            self.remarks.append(text)
+
+
+def _tree(handle: BinaryIO, file: RunFile) -> list[tuple[str, ast.Module]]:
+    return [(file.path, code.parse(handle))] if suffix(file.path) == "py" else []

@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import islice
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from traindx.errors import UnreadableInput
+from traindx.errors import UnreadableInput, nearest
+
+# Opening a folder this way needs no permission to list it, which Landlock does not give beside a single file.
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC
 
 
 @dataclass(frozen=True)
@@ -21,32 +26,28 @@ class Scope:
     @classmethod
     def of(cls, path: Path | str) -> Scope:
         """The scope for what a user typed; raises `UnreadableInput` with the reason."""
-        given = Path(path)
         try:
-            real = given.resolve(strict=True)
+            real = Path(path).resolve(strict=True)
             mode = real.stat().st_mode
         except FileNotFoundError:
             raise UnreadableInput(path, "no such file or folder") from None
-        except (OSError, RuntimeError) as error:
-            raise UnreadableInput(path, getattr(error, "strerror", None) or "a loop of symbolic links") from None
-        if stat.S_ISDIR(mode):
-            if not os.access(real, os.R_OK | os.X_OK):
-                raise UnreadableInput(path, "permission denied")
-            return cls(real)
-        if stat.S_ISREG(mode):
-            return cls(real.parent, real.name)
-        raise UnreadableInput(path, "neither a file nor a folder")
+        except (OSError, RuntimeError, ValueError) as error:
+            raise UnreadableInput(_printable(str(path)), _why(error)) from None
+        if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
+            raise UnreadableInput(path, "neither a file nor a folder")
+        if not os.access(real, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)):
+            raise UnreadableInput(path, "permission denied")
+        return cls(real) if stat.S_ISDIR(mode) else cls(real.parent, real.name)
 
     def resolve(self, name: str) -> Path:
-        """The real path behind a name inside the scope; raises `UnreadableInput` for anything that leads out."""
-        if "\0" in name:
-            raise UnreadableInput(name.replace("\0", "\\0"), "a NUL byte in the name")
+        """The real path behind a name; raises `UnreadableInput` for whatever leads out of the scope."""
+        self._refuse_detours(name)
         try:
             real = (self.root / name).resolve(strict=True)
         except FileNotFoundError:
-            raise UnreadableInput(name, "no such file in the run folder") from None
-        except (OSError, RuntimeError) as error:
-            raise UnreadableInput(name, getattr(error, "strerror", None) or "a loop of symbolic links") from None
+            raise UnreadableInput(name, f"no such file in the run folder{self._hint(name)}") from None
+        except (OSError, RuntimeError, ValueError) as error:
+            raise UnreadableInput(_printable(name), _why(error)) from None
         if real != self.root and self.root not in real.parents:
             raise UnreadableInput(name, "it leads out of the run folder")
         if self.only is not None and real != self.root / self.only:
@@ -54,13 +55,54 @@ class Scope:
         return real
 
     def open(self, name: str) -> BinaryIO:
-        """Open a regular file of the scope for reading; devices, FIFOs and sockets are refused before they can block."""
+        """Open a regular file of the scope for reading; devices, FIFOs and sockets are refused, never waited for."""
         real = self.resolve(name)
         try:
-            handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+            handle = self._descend(real)
         except OSError as error:
-            raise UnreadableInput(name, error.strerror or "cannot be opened") from None
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            os.close(handle)
-            raise UnreadableInput(name, "not a regular file")
-        return os.fdopen(handle, "rb")
+            raise UnreadableInput(name, _why(error)) from None
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISREG(mode):
+            return os.fdopen(handle, "rb")
+        os.close(handle)
+        raise UnreadableInput(name, "it is a folder" if stat.S_ISDIR(mode) else "not a regular file")
+
+    def _descend(self, real: Path) -> int:
+        """Open a resolved path folder by folder: a folder swapped for a link meanwhile is refused, not followed."""
+        *folders, last = real.relative_to(self.root).parts or (".",)
+        here = os.open(self.root, _FOLDER)
+        try:
+            for folder in folders:
+                below = os.open(folder, _FOLDER, dir_fd=here)
+                os.close(here)
+                here = below
+            return os.open(last, _FILE, dir_fd=here)
+        finally:
+            os.close(here)
+
+    def _refuse_detours(self, name: str) -> None:
+        path = PurePosixPath(name)
+        if path.is_absolute() or name.startswith("~"):
+            inside = path.is_relative_to(self.root)
+            hint = f": `{path.relative_to(self.root)}`" if inside else ""
+            raise UnreadableInput(_printable(name), f"give a path relative to the run folder{hint}")
+        if ".." in path.parts:
+            raise UnreadableInput(_printable(name), "`..` is not allowed in a path")
+
+    def _hint(self, name: str) -> str:
+        path = self.root / name
+        try:
+            close = nearest(path.name, [entry.name for entry in islice(path.parent.iterdir(), 1000)])
+        except OSError:
+            return ""
+        return f"; did you mean `{PurePosixPath(name).with_name(close)}`?" if close else ""
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return (error.strerror or "it cannot be opened").lower()
+    return "a loop of symbolic links" if isinstance(error, RuntimeError) else "not a possible file name"
+
+
+def _printable(name: str) -> str:
+    return name.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")

@@ -21,6 +21,7 @@ from traindx.contract.diagnosis import (
     Status,
     ToolUse,
 )
+from traindx.contract.event import Event, Listener, unheard
 from traindx.contract.signal import Citation, Fact, Signal
 from traindx.contract.value import Value
 
@@ -33,9 +34,11 @@ __all__ = [
     "ContextPackage",
     "Diagnosis",
     "ErrorSighting",
+    "Event",
     "Evidence",
     "Fact",
     "Fix",
+    "Listener",
     "ProjectProfile",
     "Provenance",
     "RequestSummary",
@@ -46,4 +49,5 @@ __all__ = [
     "Status",
     "ToolUse",
     "Value",
+    "unheard",
 ]

@@ -85,7 +85,9 @@ class Diagnosis(Value):
     summary: str = Field(default="", description="the answer in one sentence")
     request: RequestSummary
     root_causes: list[RootCause] = Field(default_factory=list)
-    excluded: list[str] = Field(default_factory=list, description="causes that were considered, and what speaks against them")
+    excluded: list[str] = Field(
+        default_factory=list, description="causes that were considered, and what speaks against them"
+    )
     quick_fixes: list[str] = Field(default_factory=list)
     questions: list[str] = Field(default_factory=list)
     sections: dict[str, str] = Field(default_factory=dict)

@@ -14,7 +14,10 @@ class Citation(Value):
 
     claim: str = Field(description="what this place shows, in one sentence")
     source: str = Field(description="path relative to the run folder")
-    locator: str = Field(default="", description="`line 41`, `line 41, epoch 7`, `step 300 of train/loss`, `tensor encoder.weight`")
+    locator: str = Field(
+        default="",
+        description="`line 41`, `line 41, epoch 7`, `step 300 of train/loss`, `tensor encoder.weight`",
+    )
     quote: str = Field(default="", description="the text or number that stands there, to the letter")
 
 

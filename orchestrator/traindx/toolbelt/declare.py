@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_type_hints
 
+from pydantic import Field
+
 from traindx.artifacts import Run
 from traindx.contract import Signal, Value
 
@@ -20,7 +22,7 @@ class ToolInput(Value):
 class ToolOutput(Value):
     """What a tool answers; the signals are its findings."""
 
-    signals: list[Signal] = []
+    signals: list[Signal] = Field(default_factory=list)
 
 
 class NoData(Exception):
@@ -46,6 +48,7 @@ class Tool:
     timeout: float = 30.0
 
     def __call__(self, request: ToolInput, run: Run) -> ToolOutput:
+        """Answer a request about a run."""
         return self.function(request, run)
 
 
@@ -66,9 +69,8 @@ def tool(
         hints = get_type_hints(function)
         names = list(inspect.signature(function).parameters)
         if len(names) != 2 or not _is(hints.get(names[0]), ToolInput) or not _is(hints.get("return"), ToolOutput):
-            raise TypeError(
-                f"a tool takes a ToolInput and a Run and returns a ToolOutput, all annotated: `{function.__name__}` does not"
-            )
+            what = "a tool takes a ToolInput and a Run and returns a ToolOutput, all annotated"
+            raise TypeError(f"{what}: `{function.__name__}` does not")
         description = inspect.cleandoc(function.__doc__ or "")
         if not description:
             raise TypeError(f"a tool's docstring is its description: `{function.__name__}` has none")

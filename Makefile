@@ -1,0 +1,56 @@
+# Everything happens in .venv, made from the project's own files. `make demo` and `make test` need python3 and make only.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q install -c constraints.txt
+SOURCES := orchestrator tools tests examples docs benchmarks
+
+.PHONY: demo test check format lint types floors fresh house examples wheel-test bench clean
+
+demo: .venv/.runtime  ## diagnose a bundled broken run, no API key needed
+	@$(BIN)/traindx demo
+
+test: .venv/.dev  ## the whole test suite
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+check: .venv/.dev format lint types floors fresh test  ## what CI runs
+
+format: .venv/.dev
+	$(BIN)/ruff format --check $(SOURCES)
+
+lint: .venv/.dev
+	$(BIN)/ruff check $(SOURCES)
+
+types: .venv/.dev
+	$(BIN)/mypy
+
+floors: .venv/.dev
+	$(BIN)/lint-imports
+
+fresh: .venv/.dev  ## generated documents are up to date
+	$(BIN)/python docs/draw_house.py --check
+
+house: .venv/.dev  ## redraw docs/house.svg from the import graph
+	$(BIN)/python docs/draw_house.py
+
+examples: .venv/.dev  ## run the example trainings again
+	$(BIN)/python examples/regenerate.py
+
+wheel-test: .venv/.dev  ## build the wheel, install it into an empty environment, run the demo from /
+	$(BIN)/python tests/wheel_test.py
+
+bench: .venv/.dev  ## measure start-up and the demo diagnosis
+	$(BIN)/python benchmarks/startup.py
+
+clean:
+	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/.runtime: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) -e .
+	@touch $@
+
+.venv/.dev: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) -e '.[dev,torch]'
+	@touch $@ .venv/.runtime

@@ -1,0 +1,79 @@
+"""Loading specialists from markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from traindx import frontmatter
+from traindx.agents.definition import AgentDefinition
+from traindx.content import AGENTS
+from traindx.errors import DefinitionError, did_you_mean
+from traindx.frontmatter import FrontMatter
+
+# In Claude Code the toolbelt arrives through the plugin's MCP server, which prefixes every name.
+PLUGIN_PREFIX = "mcp__plugin_traindx_traindx__"
+HEADINGS = "Report headings"
+
+
+@dataclass(frozen=True)
+class Specialist:
+    """A specialist ready to be sent: definition, tools by their own names, report headings, system prompt."""
+
+    name: str
+    definition: AgentDefinition
+    tools: tuple[str, ...]
+    headings: tuple[str, ...]
+    prompt: str
+    source: Path
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of its description."""
+        return re.split(r"(?<=[.!?])\s", self.definition.description.strip(), maxsplit=1)[0]
+
+
+def load_specialists(known_tools: Collection[str], folders: Sequence[Path] = ()) -> dict[str, Specialist]:
+    """Our specialists and those of `folders`, by name; raises `DefinitionError` at the first wrong file."""
+    found: dict[str, Specialist] = {}
+    for folder in (AGENTS, *folders):
+        for path in sorted(folder.glob("*.md")):
+            specialist = load_specialist(path, known_tools)
+            if specialist.name in found:
+                raise DefinitionError(
+                    path, 2, f"`{specialist.name}` is already defined in `{found[specialist.name].source}`"
+                )
+            found[specialist.name] = specialist
+    return found
+
+
+def load_specialist(path: Path, known_tools: Collection[str]) -> Specialist:
+    """One specialist from its file."""
+    parsed = frontmatter.parse(path)
+    definition = parsed.into(AgentDefinition)
+    if definition.name != path.stem:
+        raise parsed.error("name", f"`name: {definition.name}` and the file name `{path.name}` differ")
+    tools = tuple(_own_name(name, parsed, known_tools) for name in definition.tools)
+    return Specialist(definition.name, definition, tools, _headings(parsed), parsed.body, path)
+
+
+def _own_name(name: str, parsed: FrontMatter, known: Collection[str]) -> str:
+    own = name.removeprefix(PLUGIN_PREFIX)
+    if own not in known:
+        hint = did_you_mean(own, known) or f" Known: {', '.join(sorted(known))}."
+        raise parsed.error("tools", f"unknown tool `{name}`.{hint}")
+    return own
+
+
+def _headings(parsed: FrontMatter) -> tuple[str, ...]:
+    section = re.search(rf"^## {HEADINGS}\s*$(.*?)(?=^## |\Z)", parsed.body, re.MULTILINE | re.DOTALL)
+    found = re.findall(r"^\s*\d+\.\s+\*\*(.+?)\*\*", section.group(1), re.MULTILINE) if section else []
+    if not found:
+        raise DefinitionError(
+            parsed.path,
+            parsed.body_line,
+            f"needs a section `## {HEADINGS}` with a numbered list of **bold** headings",
+        )
+    return tuple(found)

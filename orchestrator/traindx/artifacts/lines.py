@@ -1,0 +1,74 @@
+"""Text files as a stream: blocks of bounded size whose lines are counted the way an editor counts them."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+BLOCK = 1 << 20
+"""how much of a file is in memory at a time; a line longer than this comes in pieces with the same number"""
+
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_ESCAPES = re.compile(r"\x1b(?:\[[0-9;:?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,300}(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_BACKSPACES = re.compile("\b+")
+
+
+def blocks(handle: BinaryIO, most: int | None = None) -> Iterator[tuple[int, str]]:
+    """Stretches of text with the number of their first line; colours and NULs are gone.
+
+    A stretch ends after a line feed where there is one, else after a carriage return, else anywhere.
+    """
+    head = handle.read(4)
+    mark, encoding = next(((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", "utf-8"))
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    raw, left, number, taken = head[len(mark) :], "", 1, len(head)
+    while True:
+        more = handle.read(BLOCK if most is None else max(0, min(BLOCK, most - taken)))
+        taken += len(more)
+        left += decoder.decode(raw + more, final=not more)
+        raw = b""
+        if not more:
+            break
+        cut = left.rfind("\n") + 1 or left.rfind("\r") + 1 or (len(left) if len(left) >= BLOCK else 0)
+        if cut:
+            yield number, _cleaned(left[:cut])
+            number += left.count("\n", 0, cut)
+            left = left[cut:]
+    if left:
+        yield number, _cleaned(left)
+
+
+def numbered(handle: BinaryIO, most: int | None = None) -> Iterator[tuple[int, str]]:
+    """Every line, or piece of a very long one, with its number; without its line end."""
+    for first, text in blocks(handle, most):
+        lines = text.split("\n")
+        if not lines[-1]:
+            lines.pop()
+        yield from enumerate(lines, first)
+
+
+def excerpt(handle: BinaryIO, first: int, last: int, widest: int = 200_000) -> list[str]:
+    """Lines `first` to `last` without their ends, each at most `widest` characters."""
+    found: dict[int, str] = {}
+    end = 1
+    for number, text in blocks(handle):
+        if number > last:
+            break
+        end = number + text.count("\n") + (not text.endswith("\n"))
+        if end > first:
+            for line_number, line in enumerate(text.split("\n"), number):
+                if first <= line_number <= last:
+                    found[line_number] = (found.get(line_number, "") + line)[:widest]
+    return [found.get(number, "").rstrip("\r") for number in range(first, min(last + 1, end))]
+
+
+def _cleaned(text: str) -> str:
+    if "\x1b" in text:
+        text = _ESCAPES.sub("", text)
+    if "\0" in text:
+        text = text.replace("\0", "")
+    if "\b" in text:
+        text = _BACKSPACES.sub("\r", text)  # Keras walks back over its progress bar instead of returning
+    return text

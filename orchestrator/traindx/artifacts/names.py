@@ -1,0 +1,139 @@
+"""What a metric is called: `Loss/train`, `training_loss` and `loss` are one thing, `loss_scale` is another."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+Kind = Literal["epoch", "step", "loss", "accuracy", "score", "rate", "norm", "cost", "phase", "other"]
+
+_PHASES = {
+    "train": "train",
+    "training": "train",
+    "trn": "train",
+    "tr": "train",
+    "val": "val",
+    "valid": "val",
+    "validation": "val",
+    "validate": "val",
+    "eval": "val",
+    "evaluation": "val",
+    "dev": "val",
+    "heldout": "val",
+    "test": "test",
+    "testing": "test",
+}
+_EPOCH = {"epoch", "ep", "epochs done", "current epoch", "train epoch", "training epoch", "num epoch"}
+_STEP = {
+    "step", "global step", "train step", "training step", "trainer global step", "optimizer step", "opt step",
+    "update step", "iter", "iteration", "it", "itr", "global iter", "global iteration", "update", "num updates",
+    "episode", "round", "batch", "minibatch", "batch idx", "train batch", "timestep", "timesteps", "total timesteps", "samples seen",
+}  # fmt: skip
+# Said of a loss, these words change how it was averaged, not what it is.
+_AVERAGES = {
+    "average", "avg", "mean", "total", "running", "smoothed", "smooth", "ema", "batch", "epoch", "step", "final",
+    "current", "cur", "overall", "metrics", "metric", "set", "global", "interval", "minibatch", "objective", "lm",
+}  # fmt: skip
+_LOSSES = {
+    "nll", "ce", "xent", "bce", "mse", "mae", "rmse", "l1", "ppl", "perplexity", "bpb", "bpc", "kl", "kld", "elbo",
+}  # fmt: skip
+_SCORES = {
+    "f1", "auc", "auroc", "roc", "precision", "recall", "bleu", "rouge", "miou", "iou", "map", "dice", "wer", "cer",
+    "top1", "top5", "err", "error", "reward", "return", "r2", "fid", "psnr", "ssim", "mcc", "em",
+}  # fmt: skip
+_COSTS = {
+    "time", "ms", "s", "sec", "secs", "second", "seconds", "min", "mins", "eta", "elapsed", "dt", "runtime", "it",
+    "its", "tok", "toks", "token", "tokens", "samples", "sample", "examples", "images", "img", "speed", "throughput",
+    "gb", "mb", "gib", "mib", "kb", "bytes", "mem", "memory", "gpu", "cpu", "mfu", "flops", "tflops", "tps", "wps",
+    "ups", "wall", "hours", "remaining", "duration", "timestamp", "pid", "rank", "params", "parameters",
+}  # fmt: skip
+_OPTIMIZERS = {
+    "optimizer", "optim", "opt", "adam", "adamw", "sgd", "rmsprop", "adagrad", "nadam", "adafactor", "lion", "lamb",
+    "group", "pg", "param", "current", "cur", "last", "train", "scheduler", "schedule", "new",
+}  # fmt: skip
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
+_BREAKS = re.compile(r"[^a-z0-9]+")
+_GROUP_NUMBER = re.compile(r"(?:pg|group|g)?\d{1,3}")
+
+
+@dataclass(frozen=True)
+class MetricName:
+    """A metric's normalised name, and what kind of number it is."""
+
+    name: str
+    kind: Kind
+    phase: str = ""
+    """`train`, `val`, `test`, or empty where the name does not say"""
+
+
+@lru_cache(maxsize=8192)
+def normalise(original: str, hint: str = "") -> MetricName:
+    """The metric behind a name; `hint` is the phase that the surroundings suggest when the name says none."""
+    words = _words(original)
+    if not words:
+        return MetricName(original.strip(), "other")
+    joined = " ".join(words)
+    if joined in _EPOCH:
+        return MetricName("epoch", "epoch")
+    if joined in _STEP:
+        return MetricName("step", "step")
+    said = next((_PHASES[word] for word in words if word in _PHASES), "")
+    phase = said or hint
+    rest = [word for word in words if word not in _PHASES]
+    if not rest:
+        return MetricName(f"{phase}/loss", "phase", phase)
+    if _is_rate(rest):
+        return MetricName("lr", "rate")
+    if _is_norm(rest):
+        return MetricName("grad_norm", "norm")
+    bare = [word for word in rest if word not in _AVERAGES] or rest
+    if bare in (["loss"], ["losses"]):
+        return MetricName(f"{phase or 'train'}/loss", "loss", phase)
+    if bare in (["acc"], ["accuracy"], ["categorical", "accuracy"], ["sparse", "categorical", "accuracy"]):
+        return MetricName(f"{phase or 'train'}/accuracy", "accuracy", phase)
+    return _other(rest, bare, said, phase)
+
+
+def _other(rest: list[str], bare: list[str], said: str, phase: str) -> MetricName:
+    own = "_".join(rest)
+    if bare[-1] in _COSTS or bare[0] in {"time", "eta"}:
+        return MetricName(f"{said}/{own}" if said else own, "cost", said)
+    if len(bare) == 1 and bare[0] in _LOSSES:
+        return MetricName(f"{phase or 'train'}/{bare[0]}", "loss", phase)
+    if bare[-1] in _LOSSES:
+        return MetricName(f"{phase or 'train'}/{own}", "score", phase)
+    if bare[0] in _SCORES or bare[-1] in _SCORES or bare[-1] in {"acc", "accuracy"}:
+        return MetricName(f"{phase}/{own}" if phase else own, "score", phase)
+    # A part of a loss (`d_loss`, `kl_loss`) is a metric, but it is not the loss.
+    kind: Kind = "score" if "loss" in (bare[0], bare[-1]) else "other"
+    if kind == "score" and bare[0] == "loss" and bare[-1] in {"scale", "weight", "every", "scaler"}:
+        kind = "other"
+    return MetricName(f"{said}/{own}" if said else own, kind, said)
+
+
+def phase_in(text: str) -> str:
+    """The phase that a stretch of text speaks of last (`Test set:`), or nothing."""
+    said = [_PHASES[word] for word in _words(text) if word in _PHASES]
+    return said[-1] if said else ""
+
+
+def _words(original: str) -> list[str]:
+    spaced = _CAMEL.sub(" ", original.strip()).lower().replace("held-out", "heldout").replace("held_out", "heldout")
+    return [word for word in _BREAKS.split(spaced.replace("held out", "heldout")) if word]
+
+
+def _is_rate(words: list[str]) -> bool:
+    joined = " ".join(words).replace("learning rate", "lr").split()
+    others = [word for word in joined if word != "lr"]
+    return "lr" in joined and all(word in _OPTIMIZERS or _GROUP_NUMBER.fullmatch(word) for word in others)
+
+
+def _is_norm(words: list[str]) -> bool:
+    joined = " ".join(words)
+    return joined in {
+        "grad norm", "gradient norm", "gradnorm", "gnorm", "total norm", "global norm", "global grad norm",
+        "grad 2 norm total", "total grad norm", "grad norm total",
+        "grad", "grads norm", "gradients norm", "global gradient norm", "grad l2",
+    }  # fmt: skip

@@ -1,0 +1,26 @@
+"""What loggers and launchers put before a message: time stamps, levels, ranks and process names."""
+
+from __future__ import annotations
+
+import re
+
+# Every repetition is bounded: the pattern runs over every line of every log.
+PREFIX = re.compile(
+    r"(?:\s{0,8}(?:"
+    r"[\[(]?\d{4}[-/]\d\d[-/]\d\d[T ,]\d\d?:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?[\])]?:?"
+    r"|[\[(]?\d\d?:\d\d:\d\d(?:[.,]\d{1,9})?[\])]?"
+    r"|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{1,9} {1,8}\d{1,9} [^\s\]]{1,120}\]"
+    r"|[\[(]?(?:rank|RANK|Rank|local_rank|GPU|gpu|worker|node)[ :=_]?\d{1,5}[\])]?:?"
+    r"|\(\w{1,60} pid=\d{1,9}(?:, ip=[\d.]{1,20})?\)"
+    r"|\[\d{1,5}\]:"
+    r"|[\[(]?(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL)[\])]?:?"
+    r"|[-|:](?=\s)"
+    r")){1,6}[ \t]?"
+)
+"""the prefix of a log line, up to the message's own indentation"""
+
+LEVEL = re.compile(
+    r"(?:^|[\s\[(|-])(DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)(?=[\s\])|:,-])"
+    r"|^(?P<glog>[IWEF])\d{4} \d\d:\d\d:\d\d"
+)
+"""the level inside a prefix"""

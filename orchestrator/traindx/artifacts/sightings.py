@@ -1,0 +1,156 @@
+"""Errors and warnings that a run printed, each where it first stands.
+
+Training logs are full of words that are no errors: error rates, generated samples, advice. A sighting needs a
+form that only errors have: a traceback, an exception line, a level, or a line of the driver or the scheduler.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import BinaryIO, Literal
+
+from traindx.artifacts.lines import blocks
+from traindx.artifacts.model import Sighting
+from traindx.artifacts.prefix import LEVEL, PREFIX
+
+LONGEST = 2_000
+"""characters of a line that are kept"""
+_MOST = 300
+# Plain words are found a hundred times faster than a pattern of alternatives: most of a log is skipped with them.
+_WORDS = (
+    "Traceback", "rror", "xception", "ERROR", "CRITICAL", "FATAL", "arning", "WARN", "illed", "NCCL", "CUDA",
+    "oom-kill", "ut of memory", "EXHAUSTED", "fault", "core dumped", "No space", "terminate called", "Watchdog",
+    "signal", "DUE TO", "exit code", "Interrupt", "SystemExit", "Timeout", "\nW", "\nE", "\nF",
+)  # fmt: skip
+_FRAME = re.compile(r'\s*File "([^"]{1,400})", line (\d{1,7})(?:, in|$)')
+_EXCEPTION = re.compile(
+    r"(?:[A-Za-z_]\w{0,80}\.){0,8}[A-Za-z_]\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Warning|Iteration)(?::|$)"
+)
+_ANY_EXCEPTION = re.compile(r"[A-Za-z_][\w.]{0,160}(?::\s|$)")
+_FATAL = re.compile(
+    r"slurmstepd: error:|srun: error:|^Killed$|\bKilled\s{1,20}python|Segmentation fault|Bus error|\(core dumped\)"
+    r"|CUDA out of memory|CUDA error:|NCCL (?:error|WARN|failure)|Watchdog caught collective|ran out of memory"
+    r"|oom-kill|Out of memory: Kill|RESOURCE_EXHAUSTED|No space left on device|terminate called after throwing"
+    r"|killed due to memory|DUE TO (?:TIME LIMIT|PREEMPTION|NODE FAILURE)|Caught signal \d|exit code -?9\b"
+)
+_QUOTED = re.compile(r"\"[^\"]{0,400}\"|`[^`]{0,400}`|(?<!\w)'[^']{0,400}'(?!\w)")
+_WARNING = re.compile(r"\b[A-Z]\w{0,60}Warning: ")
+_GENERATED = re.compile(r"\b(?:sample|samples|generated|generation|completion|prompt|prediction)\b", re.IGNORECASE)
+_RULE = re.compile(r"\s*(?:-{3,}|={3,}|\*{3,}|#{3,}|>{3,}|<{3,})")
+_RULES = frozenset("-=*#><")
+_DIGITS = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+_SAMPLE_LINES = 60
+
+
+@dataclass
+class _Traceback:
+    """A traceback that is being read, of one process."""
+
+    frames: list[tuple[str, int]] = field(default_factory=list)
+    lines: int = 0
+
+
+class _Reader:
+    """Reads one log for errors, line by line."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.found: dict[tuple[str, str], Sighting] = {}
+        self._open: dict[str, _Traceback] = {}
+        self._sample = 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether the next lines matter whatever they say."""
+        return bool(self._open or self._sample)
+
+    def line(self, number: int, line: str) -> None:
+        """Take in one line."""
+        prefix = PREFIX.match(line)
+        message = line[prefix.end() :] if prefix else line
+        if self._is_sample(message):
+            return
+        process = _process(prefix[0] if prefix else "")
+        if "Traceback (most recent call last)" in message[:80]:  # or `Original Traceback`, of a loader's worker
+            self._open[process] = _Traceback()
+        elif process in self._open:
+            self._continue(process, number, line, message)
+        else:
+            self._single(number, line, message, prefix[0] if prefix else "")
+
+    def _is_sample(self, message: str) -> bool:
+        """Whether the line belongs to text that the model generated, between a heading and the rule that ends it."""
+        ruled = _RULE.match(message)
+        if self._sample:
+            self._sample = 0 if ruled else self._sample - 1
+            return True
+        if ruled and _GENERATED.search(message[:200]):
+            self._sample = _SAMPLE_LINES
+            return True
+        return False
+
+    def _continue(self, process: str, number: int, line: str, message: str) -> None:
+        traceback = self._open[process]
+        traceback.lines += 1
+        frame = _FRAME.match(message)
+        if frame:
+            traceback.frames.append((frame[1], int(frame[2])))
+        elif not message[:1].isspace() and message.strip():
+            del self._open[process]
+            if traceback.frames and _ANY_EXCEPTION.match(message):
+                self._note(number, line, message, "error", tuple(traceback.frames))
+            else:
+                self._single(number, line, message, "")
+        elif traceback.lines > 2_000:
+            del self._open[process]
+
+    def _single(self, number: int, line: str, message: str, prefix: str) -> None:
+        if len(message) > LONGEST or message.lstrip()[:1] in {'"', "'", "`", ">"}:
+            return
+        level = LEVEL.search(f"{prefix} ") if prefix else LEVEL.match(f"{message[:40]} ")
+        said = (level[1] or level["glog"]) if level else ""
+        if _EXCEPTION.match(message):
+            kind: Literal["error", "warning"] = "warning" if "Warning" in message.split(":", maxsplit=1)[0] else "error"
+            self._note(number, line, message, kind)
+        elif _FATAL.search(_QUOTED.sub("", message)) or said in {"ERROR", "CRITICAL", "FATAL", "E", "F"}:
+            self._note(number, line, message, "error")
+        elif said in {"WARNING", "WARN", "W"} or _WARNING.search(message):
+            self._note(number, line, message, "warning")
+
+    def _note(
+        self,
+        number: int,
+        line: str,
+        message: str,
+        kind: Literal["error", "warning"],
+        frames: tuple[tuple[str, int], ...] = (),
+    ) -> None:
+        # Warnings repeat with other numbers in them; two errors are the same only to the letter.
+        said = message.strip()
+        key = (kind, said if kind == "error" else _DIGITS.sub("#", said))
+        earlier = self.found.get(key)
+        if earlier is not None:
+            self.found[key] = replace(earlier, count=earlier.count + 1)
+        elif len(self.found) < _MOST and said.strip("*-=# "):
+            self.found[key] = Sighting(self.source, number, line.strip()[:LONGEST], kind, frames)
+
+
+def read_sightings(handle: BinaryIO, source: str) -> list[Sighting]:
+    """The errors and warnings of a log in the order of its lines; each once, with how often it came."""
+    reader = _Reader(source)
+    for first, text in blocks(handle):
+        words = [word.lstrip("\n") for word in _WORDS if word in text or (first == 1 and text.startswith(word[1:]))]
+        if not (words or reader.busy):
+            continue
+        for number, line in enumerate(text.split("\n"), first):
+            for part in line.split("\r") if "\r" in line else (line,):
+                if part and (reader.busy or part[0] in _RULES or any(word in part for word in words)):
+                    reader.line(number, part)
+    return list(reader.found.values())
+
+
+def _process(prefix: str) -> str:
+    """The part of a prefix that tells processes apart: ranks and process ids, not times."""
+    told = re.search(r"(?:rank|local_rank|gpu|worker|node)[ :=_]?\d+|pid=\d+|\[\d{1,5}\]:", prefix, re.IGNORECASE)
+    return told[0] if told else ""

@@ -1,0 +1,151 @@
+"""The local investigator: plan, collect signals, weigh hypotheses, answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from traindx.brain.interface import Case, Findings
+from traindx.brain.local.belief import WORTH_ASKING, Belief, believe, roots_and_followers
+from traindx.brain.local.plan import plan
+from traindx.brain.local.sections import Answer, sections_for
+from traindx.catalog import FailureMode, fix_for, issue_for, load_healthy
+from traindx.contract import Event, Evidence, RootCause, Signal, Status
+from traindx.request import KINDS
+
+MOST_HYPOTHESES = 3
+MOST_EVIDENCE = 8
+FEWEST_POINTS = 5
+
+
+class LocalInvestigator:
+    """A mind without a model: the same signals always give the same answer."""
+
+    name = "local"
+
+    async def investigate(self, case: Case) -> Findings:
+        """Call the tools that can tell hypotheses apart, then weigh what they found."""
+        planned = plan(case.specialist.tools, case.belt.specs(), case.catalog, case.context, case.specialist.name)
+        results = [await case.call(tool) for tool in planned.tools]
+        signals = [signal for result in results for signal in result.signals]
+        for signal in signals:
+            case.listener(Event(kind="finding", text=signal.claim))
+        notes = [
+            *planned.skipped,
+            *(f"`{r.tool}` failed: {r.reason}" for r in results if r.status == "failed"),
+        ]
+        return self._conclude(case, signals, notes)
+
+    def _conclude(self, case: Case, signals: list[Signal], notes: list[str]) -> Findings:
+        beliefs = [believe(mode, signals) for mode in case.catalog.values()]
+        roots, followers = roots_and_followers(beliefs, case.catalog)
+        healthy = believe(load_healthy(), signals)
+        lacking, blind = _unseen(case)
+        status: Status = "diagnosis_complete"
+        if not roots:
+            status = "healthy" if healthy.probability >= 0.5 and not blind else "needs_more_data"
+        open_ones = [] if roots or status == "healthy" else _open_hypotheses(beliefs)
+        causes = [_cause(belief, case.catalog) for belief in roots[:MOST_HYPOTHESES] or open_ones]
+        excluded = _excluded(beliefs, followers, {cause.id for cause in causes})
+        questions = [] if status != "needs_more_data" else _questions(case, lacking, open_ones)
+        answer = Answer(status, causes, signals, excluded, questions, case.context)
+        return Findings(
+            specialist=case.specialist.name,
+            status=status,
+            causes=causes,
+            signals=signals,
+            excluded=excluded,
+            questions=questions,
+            sections=sections_for(case.specialist, answer),
+            notes=notes,
+        )
+
+
+def _cause(belief: Belief, catalog: Mapping[str, FailureMode]) -> RootCause:
+    mode = catalog[belief.hypothesis.id]
+    facts = belief.facts
+    return RootCause(
+        id=mode.id,
+        issue=issue_for(mode, facts),
+        severity=mode.severity,
+        confidence=belief.probability,
+        evidence=_evidence(belief),
+        fix=fix_for(mode, facts),
+        specialist=mode.specialist,
+    )
+
+
+def _evidence(belief: Belief) -> list[Evidence]:
+    """The places behind the signals, weightiest first, each once with all it shows; what speaks against comes last."""
+    pieces: dict[tuple[str, str, bool], Evidence] = {}
+    for signal, weight in (*belief.support, *belief.against):
+        kind = "contrary" if weight.weight < 0 else weight.kind
+        for place in signal.citations:
+            key = (place.source, place.locator, weight.weight < 0)
+            held = pieces.get(key)
+            if held is None:
+                pieces[key] = Evidence(
+                    claim=place.claim, kind=kind, source=place.source, locator=place.locator, quote=place.quote
+                )
+            elif place.claim not in held.claim:
+                pieces[key] = held.model_copy(update={"claim": f"{held.claim}; {place.claim}"})
+    return list(pieces.values())[:MOST_EVIDENCE]
+
+
+def _open_hypotheses(beliefs: Sequence[Belief]) -> list[Belief]:
+    open_ones = [belief for belief in beliefs if belief.probability >= WORTH_ASKING and belief.support]
+    return sorted(open_ones, key=lambda b: (-b.log_odds, b.hypothesis.id))[:MOST_HYPOTHESES]
+
+
+def _excluded(beliefs: Sequence[Belief], followers: Sequence[tuple[Belief, str]], named: set[str]) -> list[str]:
+    followed = [f"`{belief.hypothesis.id}` follows from `{cause}`" for belief, cause in followers]
+    gone = {belief.hypothesis.id for belief, _ in followers} | named
+    contradicted = [
+        f"`{belief.hypothesis.id}`: {belief.against[0][0].claim}"
+        for belief in beliefs
+        if belief.against and belief.support and belief.hypothesis.id not in gone
+    ]
+    return [*followed, *contradicted]
+
+
+def _unseen(case: Case) -> tuple[list[str], bool]:
+    """What the complaint is about and the folder does not show, and whether that is everything it is about."""
+    context = case.context
+    seen = {
+        "series": any(row.name.endswith("loss") and row.points >= FEWEST_POINTS for row in context.series),
+        "errors": bool(context.errors),
+        "code": bool(context.artifacts.model_code),
+        "settings": bool(context.settings),
+        "memory": any("mem" in row.name.casefold() for row in context.series),
+        "outputs": bool(context.artifacts.outputs),
+        "checkpoints": bool(context.artifacts.checkpoints),
+        "data": bool(context.artifacts.data),
+    }
+    needs = KINDS[case.request.kind].needs
+    lacking = [need for need in needs if not seen[need]]
+    return lacking, bool(needs) and len(lacking) == len(needs)
+
+
+def _questions(case: Case, lacking: Sequence[str], open_ones: Sequence[Belief]) -> list[str]:
+    asks = [ask for belief in open_ones for ask in case.catalog[belief.hypothesis.id].asks]
+    wanted = [_WANTED[need] for need in dict.fromkeys([*lacking, *_always_wanted(case)])]
+    return list(dict.fromkeys([*asks, *wanted]))
+
+
+def _always_wanted(case: Case) -> list[str]:
+    """What any diagnosis profits from, whatever the complaint."""
+    context = case.context
+    judged = any(row.name.endswith("loss") and row.points >= FEWEST_POINTS for row in context.series)
+    present = (("series", judged), ("code", context.artifacts.model_code), ("settings", context.artifacts.config))
+    return [need for need, there in present if not there]
+
+
+_WANTED = {
+    "series": "What did the loss do? Add the training log or metrics file; it needs at least five logged values",
+    "errors": "What did the run print last? Add its output: `python train.py 2>&1 | tee train.log`",
+    "code": "How is the loop written? Add the training script and the model code to the folder",
+    "settings": "Which settings did the run use? Add the config file or the full command line",
+    "memory": "How does memory grow? Log `torch.cuda.memory_allocated()`, or the process's resident size, per step",
+    "outputs": "What does the model put out? Add a file with ten inputs and the outputs it gave",
+    "checkpoints": "Which checkpoint is meant? Put it, or its path, into the folder",
+    "data": "What does the data look like? Add one saved batch: `torch.save(next(iter(loader)), 'batch.pt')`",
+}

@@ -1,0 +1,61 @@
+"""Which tools to call, and in which order, for this request."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from traindx.catalog import FailureMode
+from traindx.contract import ContextPackage
+from traindx.toolbelt import ToolSpec
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The calls to make, and the tools left aside with the reason."""
+
+    tools: tuple[str, ...]
+    skipped: tuple[str, ...]
+
+
+def plan(
+    allowed: Collection[str],
+    specs: Mapping[str, ToolSpec],
+    catalog: Mapping[str, FailureMode],
+    context: ContextPackage,
+    specialist: str,
+) -> Plan:
+    """Every allowed tool whose signals the catalog weighs and whose needs this run can meet, most telling first."""
+    useful = {name: _worth(specs[name], catalog, specialist) for name in sorted(allowed) if name in specs}
+    tools, skipped = [], []
+    for name in sorted(useful, key=lambda name: (-useful[name], name)):
+        if useful[name] == 0.0:
+            continue
+        lacking = [need for need in specs[name].needs if not _offers(context, need)]
+        if lacking and len(lacking) == len(specs[name].needs):
+            skipped.append(f"`{name}` was not called: this run has no {' and no '.join(lacking)}")
+        else:
+            tools.append(name)
+    return Plan(tuple(tools), tuple(skipped))
+
+
+def _worth(spec: ToolSpec, catalog: Mapping[str, FailureMode], specialist: str) -> float:
+    """How much the tool's signals can move beliefs; the specialist's own failure modes count double."""
+    return sum(
+        abs(mode.signals[signal].weight) * (2.0 if mode.specialist == specialist else 1.0)
+        for mode in catalog.values()
+        for signal in spec.emits
+        if signal in mode.signals
+    )
+
+
+def _offers(context: ContextPackage, need: str) -> bool:
+    offered: dict[str, object] = {
+        "files": context.artifacts,
+        "series": context.series,
+        "settings": context.settings,
+        "errors": context.errors,
+        "code": context.artifacts.model_code,
+        "checkpoints": context.artifacts.checkpoints,
+    }
+    return bool(offered.get(need))

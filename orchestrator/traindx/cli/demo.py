@@ -1,0 +1,28 @@
+"""`traindx demo`: a diagnosis of a run that ships with the package."""
+
+from __future__ import annotations
+
+import argparse
+
+from traindx.cli.diagnose import Commands, add_options, show
+
+EXAMPLE = "schedule-change"
+MESSAGE = "My model trained fine until epoch 7, then the loss went up and never came back."
+
+
+def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentParser) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("demo", parents=[shared], help="diagnose a broken run that ships with traindx")
+    add_options(parser)
+    parser.set_defaults(run=run, message=MESSAGE)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Diagnose the bundled run."""
+    from traindx.cli.progress import progress
+    from traindx.content import EXAMPLES
+    from traindx.walk import diagnose
+
+    with progress(args) as listener:
+        diagnosis = diagnose(EXAMPLES / EXAMPLE, args.message, specialist=args.specialist, listener=listener)
+    return show(diagnosis, args, title=f'traindx diagnose examples/{EXAMPLE} -m "{args.message}"')

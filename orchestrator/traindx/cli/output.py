@@ -1,0 +1,38 @@
+"""Where results go and how the reader sees them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from traindx.errors import UsageError
+from traindx.report.render import Page
+
+
+def page_for(args: argparse.Namespace) -> Page:
+    """The reader's page: the terminal's width and colours, or 80 plain columns in a pipe or a file."""
+    to_terminal = sys.stdout.isatty() and getattr(args, "output", None) is None
+    width = min(shutil.get_terminal_size((80, 24)).columns, 110) if to_terminal else 80
+    # https://no-color.org: any non-empty value switches colours off.
+    color = to_terminal and not args.no_color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Page(width=width, color=color, verbose=args.verbose)
+
+
+def write(text: str, output: Path | None = None) -> None:
+    """To stdout, or into a file that is either complete or untouched."""
+    if output is None:
+        sys.stdout.write(text.encode(sys.stdout.encoding or "utf-8", "replace").decode(sys.stdout.encoding or "utf-8"))
+        return
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=output.parent, prefix=".traindx-", delete=False
+        ) as file:
+            file.write(text)
+        Path(file.name).chmod(0o644)
+        Path(file.name).replace(output)
+    except OSError as error:
+        raise UsageError(f"cannot write `{output}`: {error.strerror or error}") from None

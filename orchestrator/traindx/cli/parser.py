@@ -1,0 +1,57 @@
+"""The command line: one file per command beside this one, each with `add` and `run`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Collection, Sequence
+from typing import NoReturn
+
+from traindx import __version__
+from traindx.cli import agents, chat, demo, diagnose, explain, gather, tool, tools
+from traindx.errors import UsageError, did_you_mean
+
+COMMANDS = (diagnose, gather, chat, agents, tools, tool, explain, demo)
+
+
+class Parser(argparse.ArgumentParser):
+    """Complaints are errors like any other: one sentence on stderr, exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the whole usage."""
+        raise UsageError(f"{message} (see `{self.prog} --help`)")
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """The chosen command and its options; `--help` and `--version` print and exit."""
+    parser = Parser(
+        prog="traindx",
+        description="Finds out why a machine-learning training run went wrong.",
+        epilog='Start with: traindx diagnose PATH -m "what you see"',
+    )
+    parser.add_argument("--version", action="version", version=f"traindx {__version__}")
+    shared = _shared()
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    for command in COMMANDS:
+        command.add(commands, shared)
+    _check_command(arguments, commands.choices)
+    if not arguments:
+        parser.print_help(sys.stdout)
+        raise SystemExit(0)
+    return parser.parse_args(arguments)
+
+
+def _check_command(arguments: Sequence[str], known: Collection[str]) -> None:
+    first = next((word for word in arguments if not word.startswith("-")), None)
+    if first is not None and arguments[0] == first and first not in known:
+        hint = did_you_mean(first, known) or f" Commands: {', '.join(known)}."
+        raise UsageError(f"there is no command `{first}`.{hint}")
+
+
+def _shared() -> argparse.ArgumentParser:
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--json", action="store_true", help="print JSON (the same as --format json)")
+    shared.add_argument("--no-color", action="store_true", help="plain text, no colours")
+    shared.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
+    shared.add_argument("-v", "--verbose", action="store_true", help="every detail; tracebacks of internal errors")
+    return shared

@@ -1,0 +1,97 @@
+"""`traindx tool NAME PATH …`: one tool by hand, with its input fields as options."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from traindx.cli.diagnose import Commands
+from traindx.errors import UsageError
+
+if TYPE_CHECKING:
+    from traindx.toolbelt import ToolResult, ToolSpec
+
+STATUS = {"ok": 0, "no_data": 0, "failed": 2}
+
+
+def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentParser) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "tool",
+        parents=[shared],
+        help="run one tool on a run",
+        description="Runs one tool. Its input fields are options: `traindx tool NAME PATH --help` lists them.",
+        add_help=False,
+    )
+    parser.add_argument("name", metavar="NAME", nargs="?", help="see `traindx tools`")
+    parser.add_argument("path", metavar="PATH", type=Path, nargs="?", help="the run folder, or one file of it")
+    parser.add_argument("fields", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    parser.add_argument("-h", "--help", action="store_true", help="show this, or the options of NAME")
+    parser.set_defaults(run=lambda args: run(args, parser))
+
+
+def run(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    """Call the tool and print its result; `no_data` is an answer, `failed` is exit code 2."""
+    from traindx.artifacts import Scope
+    from traindx.cli.output import page_for, write
+    from traindx.errors import UnknownName
+    from traindx.project import Project
+    from traindx.walk import open_belt
+
+    if args.name is None:
+        if not args.help:
+            raise UsageError("which tool? `traindx tools` lists them")
+        parser.print_help()
+        return 0
+    scope = Scope.of(args.path or Path())
+    with open_belt(scope, Project.around(scope.root)) as belt:
+        specs = belt.specs()
+        if args.name not in specs:
+            raise UnknownName("tool", args.name, specs)
+        options = _options(specs[args.name])
+        if args.help:
+            options.print_help()
+            return 0
+        if args.path is None:
+            raise UsageError(f"`traindx tool {args.name} PATH`: which run folder or file?")
+        given = {name: value for name, value in vars(options.parse_args(args.fields)).items() if value is not None}
+        as_json = bool(given.pop("json", False)) or args.json
+        result = belt.call(args.name, given)
+    if result.status == "failed":
+        raise UsageError(f"`{args.name}` failed: {result.reason}")
+    write(result.model_dump_json(indent=2) + "\n" if as_json else _text(result, page_for(args)))
+    return STATUS[result.status]
+
+
+def _options(spec: ToolSpec) -> argparse.ArgumentParser:
+    """The tool's input schema as command-line options."""
+    from traindx.cli.parser import Parser
+
+    parser = Parser(prog=f"traindx tool {spec.name} PATH", description=spec.description)
+    for name, field in spec.input_schema.get("properties", {}).items():
+        described = str(field.get("description", "")).replace("%", "%%")
+        flag = f"--{name.replace('_', '-')}"
+        kind = field.get("type", "string")
+        if kind == "boolean":
+            parser.add_argument(flag, dest=name, action=argparse.BooleanOptionalAction, help=described)
+        elif kind in _PLAIN:
+            parser.add_argument(flag, dest=name, type=_PLAIN[kind], metavar=kind.upper(), help=described)
+        else:
+            parser.add_argument(flag, dest=name, type=_json_value, metavar="JSON", help=described)
+    parser.add_argument("--json", action="store_true", default=None, help="print the result as JSON")
+    return parser
+
+
+def _json_value(text: str) -> Any:
+    return json.loads(text)
+
+
+_PLAIN: dict[str, Any] = {"string": str, "integer": int, "number": float}
+
+
+def _text(result: ToolResult, page: Any) -> str:
+    from traindx.report.results import as_text
+
+    return as_text(result, page)

@@ -1,0 +1,22 @@
+"""What happens during an investigation, told while it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from traindx.contract.value import Value
+
+
+class Event(Value):
+    """One thing that happened, in words fit for a progress line."""
+
+    kind: Literal["stage", "tool_started", "tool_finished", "finding", "done"]
+    text: str
+
+
+Listener = Callable[[Event], None]
+
+
+def unheard(event: Event) -> None:
+    """The listener for those who do not listen."""

@@ -1,0 +1,8 @@
+"""What the shape of a curve says: robust, scale-free statistics that the analysis tools share."""
+
+from traindx.curves.loss import main_loss, validation_of
+from traindx.curves.place import cite, nearest_index, where
+from traindx.curves.shape import Shape, shape_of
+from traindx.curves.summary import summarise
+
+__all__ = ["Shape", "cite", "main_loss", "nearest_index", "shape_of", "summarise", "validation_of", "where"]

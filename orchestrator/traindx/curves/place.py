@@ -1,0 +1,35 @@
+"""Saying where on a curve something is, and citing it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from traindx.artifacts import Run, Series
+from traindx.contract import Citation
+
+LONGEST_QUOTE = 240
+
+
+def where(series: Series, index: int) -> str:
+    """`epoch 7`, `step 24590`, `row 12`."""
+    return f"{series.axis} {series.at[index]:.10g}"
+
+
+def cite(run: Run, series: Series, index: int, claim: str) -> Citation:
+    """The line of the file that point `index` was read from."""
+    line = int(series.lines[index])
+    text = run.lines(series.source, line, line)
+    quote = text[0].strip() if text else ""
+    if len(quote) > LONGEST_QUOTE and series.texts:
+        quote = series.texts[index]
+    return Citation(
+        claim=claim,
+        source=series.source,
+        locator=f"line {line}, {where(series, index)}",
+        quote=quote[:LONGEST_QUOTE],
+    )
+
+
+def nearest_index(series: Series, position: float) -> int:
+    """The point of a series nearest to a position on its axis."""
+    return int(np.argmin(np.abs(series.at - position)))

@@ -1,0 +1,28 @@
+"""A series in one row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from traindx.artifacts import Series
+from traindx.contract import SeriesSummary
+
+
+def summarise(row: Series) -> SeriesSummary:
+    """Where it begins, ends, is lowest and highest; NaN where no value is finite."""
+    finite = row.values[np.isfinite(row.values)]
+    lowest, highest = (float(finite.min()), float(finite.max())) if len(finite) else (float("nan"), float("nan"))
+    return SeriesSummary(
+        name=row.name,
+        original=row.original,
+        source=row.source,
+        axis=row.axis,
+        points=len(row),
+        start=float(row.at[0]),
+        end=float(row.at[-1]),
+        first=float(row.values[0]),
+        last=float(row.values[-1]),
+        lowest=lowest,
+        highest=highest,
+        non_finite=len(row) - len(finite),
+    )

@@ -1,0 +1,114 @@
+"""Joining what several specialists found into one answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from traindx.brain import Findings
+from traindx.contract import (
+    SEVERITIES,
+    ContextPackage,
+    Diagnosis,
+    Evidence,
+    Provenance,
+    RequestSummary,
+    RootCause,
+    Status,
+)
+from traindx.request import Request
+
+LIKELY = 0.5
+PURPOSE = (
+    "traindx finds out why a machine-learning training run went wrong: point it at the folder of a run and say what you"
+    ' see, e.g. `traindx diagnose runs/42 -m "loss went up after epoch 7"`'
+)
+
+
+def conclude(
+    request: Request,
+    context: ContextPackage,
+    findings: Sequence[Findings],
+    causes: Sequence[RootCause],
+    provenance: Provenance,
+) -> Diagnosis:
+    """One diagnosis from the specialists' findings; `causes` are theirs after verification. The first one leads."""
+    lead = findings[0]
+    ranked = sorted(_joined(causes), key=lambda c: (-c.confidence, -SEVERITIES.index(c.severity), c.id))
+    likely = [cause for cause in ranked if cause.confidence >= LIKELY]
+    status = _status(findings, bool(likely))
+    shown = likely if status == "diagnosis_complete" else [] if status == "healthy" else ranked[:3]
+    names = {cause.id for cause in shown}
+    return Diagnosis(
+        status=status,
+        summary=_summary(status, shown, context),
+        request=_request(request),
+        root_causes=shown,
+        excluded=_distinct([row for one in findings for row in one.excluded if not _names_any(row, names)]),
+        quick_fixes=[cause.fix.summary for cause in shown if cause.confidence >= LIKELY],
+        questions=_distinct([row for one in findings for row in one.questions]) if status == "needs_more_data" else [],
+        sections=lead.sections,
+        missing=context.missing,
+        provenance=provenance.model_copy(update={"notes": _distinct([row for one in findings for row in one.notes])}),
+    )
+
+
+def out_of_field(request: Request, provenance: Provenance) -> Diagnosis:
+    """The answer to a request that is not about a training at all."""
+    return Diagnosis(
+        status="needs_more_data",
+        summary=f"{request.reason}",
+        request=_request(request),
+        questions=[PURPOSE],
+        provenance=provenance,
+    )
+
+
+def _request(request: Request) -> RequestSummary:
+    return RequestSummary(
+        kind=request.kind,
+        symptoms=list(request.symptoms),
+        specialists=[row.specialist for row in request.ranking],
+        reason=request.reason,
+    )
+
+
+def _joined(causes: Sequence[RootCause]) -> list[RootCause]:
+    """Equal causes become one: the surest wording, everybody's evidence."""
+    joined: dict[str, RootCause] = {}
+    for cause in sorted(causes, key=lambda c: -c.confidence):
+        held = joined.get(cause.id)
+        joined[cause.id] = (
+            cause if held is None else held.model_copy(update={"evidence": _all(held.evidence, cause.evidence)})
+        )
+    return list(joined.values())
+
+
+def _all(held: Sequence[Evidence], more: Sequence[Evidence]) -> list[Evidence]:
+    places = {(piece.source, piece.locator, piece.claim): piece for piece in (*more, *held)}
+    order = [(piece.source, piece.locator, piece.claim) for piece in (*held, *more)]
+    return [places[place] for place in dict.fromkeys(order)]
+
+
+def _status(findings: Sequence[Findings], any_likely: bool) -> Status:
+    if any_likely:
+        return "partial" if any(one.status == "partial" for one in findings) else "diagnosis_complete"
+    # The specialist whose field the request is decides between health and ignorance; another's silence does not.
+    return "healthy" if findings[0].status == "healthy" else "needs_more_data"
+
+
+def _summary(status: Status, shown: Sequence[RootCause], context: ContextPackage) -> str:
+    if status == "healthy":
+        curves = ", ".join(dict.fromkeys(row.name for row in context.series if row.name.endswith("loss")))
+        judged = f" (judged by {curves})" if curves else ""
+        return f"The run looks healthy{judged}; nothing in its artifacts speaks of a failure."
+    if status == "needs_more_data":
+        return "The artifacts do not suffice for a diagnosis; the questions below say what would."
+    return shown[0].issue
+
+
+def _names_any(row: str, names: set[str]) -> bool:
+    return any(row.startswith(f"`{name}`") for name in names)
+
+
+def _distinct(rows: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(rows))

@@ -1,0 +1,66 @@
+"""The context package for a person to read."""
+
+from __future__ import annotations
+
+from traindx.contract import ContextPackage
+from traindx.report.canvas import Canvas
+from traindx.report.render import Page
+
+MOST_ROWS = 20
+
+
+def as_text(package: ContextPackage, page: Page) -> str:
+    """What was found, by role; then series, settings, errors, and what is missing."""
+    canvas = Canvas(page)
+    canvas.text(f"Context package of {package.run or 'the run'}", style="bold")
+    if package.symptoms:
+        canvas.rows([("symptom", row) for row in package.symptoms], indent=2)
+    canvas.heading("Artifacts")
+    found = [
+        (role.replace("_", " "), ", ".join(paths)) for role, paths in package.artifacts.model_dump().items() if paths
+    ]
+    canvas.rows(found or [("none", "nothing was recognised")], indent=2)
+    most = None if page.verbose else MOST_ROWS
+    _section(
+        canvas,
+        "Series",
+        [
+            (
+                row.name,
+                f"{row.points} points, {row.axis} {row.start:g} to {row.end:g}: {row.first:.4g} -> {row.last:.4g},"
+                f" lowest {row.lowest:.4g}, highest {row.highest:.4g}"
+                f"{f', {row.non_finite} not finite' if row.non_finite else ''} ({row.source})",
+            )
+            for row in package.series
+        ],
+        most,
+    )
+    _section(
+        canvas,
+        "Settings",
+        [(row.key, f"{row.value} ({row.source}:{row.line})") for row in package.settings],
+        most,
+    )
+    _section(
+        canvas,
+        "Errors",
+        [(row.kind, f"{row.text} ({row.source}:{row.line})") for row in package.errors],
+        most,
+    )
+    if package.traits:
+        canvas.heading("Code shows")
+        canvas.text(", ".join(package.traits), indent=2)
+    if package.project is not None:
+        canvas.heading(f"Project profile ({package.project.source})")
+        canvas.rows([(key, str(value)) for key, value in package.project.facts.items()], indent=2)
+        canvas.text(package.project.prose, indent=2)
+    _section(canvas, "Missing", [("-", row) for row in package.missing], None)
+    return canvas.drawn()
+
+
+def _section(canvas: Canvas, heading: str, rows: list[tuple[str, str]], most: int | None) -> None:
+    if rows:
+        canvas.heading(heading)
+        canvas.rows(rows[:most], indent=2)
+        if most is not None and len(rows) > most:
+            canvas.text(f"and {len(rows) - most} more (-v shows all)", style="dim", indent=2)

@@ -1,0 +1,85 @@
+"""The diagnosis on one screen."""
+
+from __future__ import annotations
+
+from traindx.contract import Diagnosis, Evidence, RootCause
+from traindx.report.canvas import Canvas
+from traindx.report.render import Page
+
+HEADLINES = {
+    "diagnosis_complete": ("DIAGNOSIS", "bold red"),
+    "partial": ("PARTIAL DIAGNOSIS", "bold yellow"),
+    "needs_more_data": ("NEEDS MORE DATA", "bold yellow"),
+    "healthy": ("HEALTHY", "bold green"),
+}
+
+
+def as_text(diagnosis: Diagnosis, page: Page, title: str) -> str:
+    """Headline, causes with evidence and fix, what was excluded, what is asked, how it came about."""
+    canvas = Canvas(page)
+    if title:
+        canvas.text(title, style="dim")
+        canvas.gap()
+    headline, style = HEADLINES[diagnosis.status]
+    canvas.text(headline, style=style)
+    canvas.text(diagnosis.summary)
+    for number, cause in enumerate(diagnosis.root_causes, start=1):
+        _cause(canvas, number, cause, page.verbose)
+    _list(canvas, "Questions to answer", diagnosis.questions)
+    if page.verbose or diagnosis.status == "diagnosis_complete":
+        _list(canvas, "Considered and set aside", diagnosis.excluded)
+    if page.verbose:
+        for heading, words in diagnosis.sections.items():
+            canvas.heading(heading)
+            canvas.text(words, indent=2)
+        _list(canvas, "Not found or not read", diagnosis.missing)
+        _list(canvas, "Notes", diagnosis.provenance.notes)
+    canvas.gap()
+    canvas.text(_footer(diagnosis), style="dim")
+    return canvas.drawn()
+
+
+def _cause(canvas: Canvas, number: int, cause: RootCause, verbose: bool) -> None:
+    canvas.heading(f"{number}. {cause.id}  [{cause.severity}, confidence {cause.confidence:.2f}]")
+    if number > 1:
+        canvas.text(cause.issue, indent=3)
+    canvas.text("Evidence", style="bold", indent=3)
+    for piece in cause.evidence if verbose else cause.evidence[:4]:
+        _evidence(canvas, piece)
+    if not verbose and len(cause.evidence) > 4:
+        canvas.text(f"and {len(cause.evidence) - 4} more (-v shows all)", style="dim", indent=5)
+    canvas.text("Fix", style="bold", indent=3)
+    canvas.text(cause.fix.summary, indent=5)
+    if cause.fix.diff:
+        canvas.verbatim(cause.fix.diff, indent=5, style="cyan")
+    canvas.rows(
+        [("Expect", cause.fix.expected), ("Verify", cause.fix.verify), ("If not", cause.fix.fallback)],
+        indent=5,
+        style="bold",
+    )
+
+
+def _evidence(canvas: Canvas, piece: Evidence) -> None:
+    mark = "verified" if piece.verified else "NOT VERIFIED"
+    place = f"{piece.source}, {piece.locator}" if piece.locator else piece.source
+    canvas.text(f"- {piece.claim}  ({piece.kind}, {mark})", indent=5)
+    canvas.text(place, style="dim", indent=7)
+    canvas.verbatim(f"> {piece.quote}", indent=7)
+
+
+def _list(canvas: Canvas, heading: str, rows: list[str]) -> None:
+    if rows:
+        canvas.heading(heading)
+        for row in rows:
+            canvas.rows([("-", row)], indent=2)
+
+
+def _footer(diagnosis: Diagnosis) -> str:
+    made = diagnosis.provenance
+    tools = len(made.tools)
+    who = diagnosis.request.specialists[0] if diagnosis.request.specialists else "nobody"
+    cost = f", {made.tokens} tokens, ${made.cost_usd:.2f}" if made.tokens else ""
+    return (
+        f"{who} ({made.brain} mind), {tools} tool call{'' if tools == 1 else 's'}, sandbox: {made.sandbox},"
+        f" {made.seconds:.1f} s{cost}. Nothing was changed."
+    )

@@ -1,0 +1,78 @@
+"""Tables: CSV in its ugly forms, JSON lines and JSON histories."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+from traindx.artifacts.model import Series
+from traindx.artifacts.table import read_csv, read_json, read_jsonl
+
+
+def _csv(text: str) -> dict[str, Series]:
+    return {series.name: series for series in read_csv(io.BytesIO(text.encode()), "metrics.csv")}
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_separators_and_padded_headers(separator: str) -> None:
+    rows = [["epoch", " train_loss ", "val_loss"], ["1", " 2.5", "3"], ["2", "nan", "inf"]]
+    found = _csv("\n".join(separator.join(row) for row in rows))
+    np.testing.assert_array_equal(found["train/loss"].values, [2.5, np.nan])
+    np.testing.assert_array_equal(found["val/loss"].values, [3.0, np.inf])
+    assert found["train/loss"].lines.tolist() == [2, 3]
+    assert found["train/loss"].texts == ("2.5", "nan")
+
+
+def test_sparse_cells_as_lightning_writes_them() -> None:
+    found = _csv("epoch,step,train_loss,val_loss\n0,9,1.5,\n0,9,,1.75\n1,19,1.25,\n1,19,,1.5\n")
+    assert found["train/loss"].lines.tolist() == [2, 4]
+    assert found["val/loss"].at.tolist() == [9, 19]
+    assert found["val/loss"].values.tolist() == [1.75, 1.5]
+
+
+def test_a_repeated_header_is_no_row() -> None:
+    found = _csv("epoch,loss\n1,2.0\nepoch,loss\n1,1.0\n")
+    assert found["train/loss"].values.tolist() == [2.0, 1.0]
+    assert found["train/loss"].lines.tolist() == [2, 4]
+
+
+def test_a_repeated_header_may_change_the_columns() -> None:
+    found = _csv("epoch,loss\n1,2.0\nepoch,val_loss,loss\n2,9.0,1.0\n")
+    assert found["train/loss"].values.tolist() == [2.0, 1.0]
+
+
+def test_json_lines_keep_the_spelling() -> None:
+    text = '{"_step": 0, "train": {"loss": 5.10}}\nnot json\n{"_step": 5, "train": {"loss": NaN}}\n'
+    (series,) = read_jsonl(io.BytesIO(text.encode()), "history.jsonl")
+    assert (series.name, series.axis, series.texts) == ("train/loss", "step", ("5.10", "NaN"))
+    assert series.lines.tolist() == [1, 3]
+
+
+def test_hugging_face_history_with_the_line_of_each_value() -> None:
+    history = [{"epoch": 0.5, "loss": 1.5, "step": 10}, {"epoch": 1.0, "eval_loss": 1.25, "step": 20}]
+    text = json.dumps({"global_step": 20, "log_history": history}, indent=2)
+    found, trouble = read_json(io.BytesIO(text.encode()), "trainer_state.json")
+    assert trouble == ""
+    assert [(series.name, series.axis, series.at.tolist()) for series in found] == [
+        ("train/loss", "step", [10]),
+        ("val/loss", "step", [20]),
+    ]
+    for series in found:
+        assert series.texts[0] in text.splitlines()[int(series.lines[0]) - 1]
+
+
+def test_keras_history() -> None:
+    found, _ = read_json(io.BytesIO(b'{"loss": [2.0, 1.0], "val_loss": [3.0, 2.5]}'), "history.json")
+    assert [(series.name, series.values.tolist()) for series in found] == [
+        ("train/loss", [2.0, 1.0]),
+        ("val/loss", [3.0, 2.5]),
+    ]
+
+
+def test_a_history_cut_off_in_the_middle_gives_what_it_has() -> None:
+    found, trouble = read_json(io.BytesIO(b'{"log_history": [{"step": 1, "loss": 2.0}, {"step": 2, "lo'), "state.json")
+    assert [series.values.tolist() for series in found] == [[2.0]]
+    assert "line 1" in trouble

@@ -1,0 +1,114 @@
+"""The same diagnosis for a terminal, as Markdown and as JSON."""
+
+import re
+
+import pytest
+
+from traindx.contract import (
+    Diagnosis,
+    Evidence,
+    Fix,
+    Provenance,
+    RequestSummary,
+    RootCause,
+    ToolUse,
+)
+from traindx.report import render
+from traindx.report.render import Page
+
+HOSTILE = "loss \x1b[31mred\x1b[0m `tick` <script>alert(1)</script> [link](http://x) \u202e | **bold**"
+
+
+def diagnosis(quote: str = "7,0.6,1.9", **changes: object) -> Diagnosis:
+    cause = RootCause(
+        id="lr-schedule-spike",
+        issue="The learning rate goes from 0.02 to 0.6 at epoch 7",
+        severity="critical",
+        confidence=0.96,
+        evidence=[
+            Evidence(
+                claim="the rate is raised",
+                kind="direct",
+                source="metrics.csv",
+                locator="line 8",
+                quote=quote,
+                verified=True,
+            ),
+            Evidence(claim="a guess", kind="circumstantial", source="train.log", locator="line 3", quote="x"),
+        ],
+        fix=Fix(
+            summary="Set `lr` to 0.02",
+            diff="--- a/c.yaml\n+++ b/c.yaml\n@@ -1 +1 @@\n-lr: 0.6\n+lr: 0.02\n",
+            expected="The loss stays down",
+            verify="Run to epoch 9",
+            fallback="Halve it again",
+        ),
+        specialist="training-monitor",
+    )
+    whole = Diagnosis(
+        status="diagnosis_complete",
+        summary=cause.issue,
+        request=RequestSummary(kind="divergence", specialists=["training-monitor"]),
+        root_causes=[cause],
+        excluded=["`exploding-gradients` follows from `lr-schedule-spike`"],
+        sections={"Key Findings": "- the rate is raised"},
+        missing=["no checkpoint"],
+        provenance=Provenance(tools=[ToolUse(tool="Read", status="ok")], sandbox="landlock", seconds=0.4),
+    )
+    return whole.model_copy(update=changes)
+
+
+def test_json_is_the_contract_and_comes_back_equal() -> None:
+    whole = diagnosis()
+    assert Diagnosis.model_validate_json(render(whole, "json")) == whole
+
+
+@pytest.mark.parametrize("width", [40, 80, 110])
+def test_the_terminal_report_fits_its_columns_and_needs_no_colour(width: int) -> None:
+    text = render(diagnosis(quote="x" * 500), "terminal", Page(width=width))
+    assert max(len(line) for line in text.splitlines()) <= width
+    assert "\x1b" not in text
+    words = " ".join(text.split())
+    for part in ("DIAGNOSIS", "lr-schedule-spike", "confidence 0.96", "NOT VERIFIED", "+lr: 0.02", "Verify"):
+        assert part in words
+
+
+def test_colour_only_adds_to_the_same_words() -> None:
+    plain = render(diagnosis(), "terminal", Page(color=False))
+    coloured = render(diagnosis(), "terminal", Page(color=True))
+    assert "\x1b[" in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured).split() == plain.split()
+
+
+def test_details_are_kept_for_those_who_ask() -> None:
+    assert "Key Findings" not in render(diagnosis(), "terminal", Page())
+    assert "Key Findings" in render(diagnosis(), "terminal", Page(verbose=True))
+
+
+@pytest.mark.parametrize("form", ["terminal", "markdown"])
+def test_text_from_artifacts_cannot_drive_the_reader(form: str) -> None:
+    text = render(diagnosis(quote=HOSTILE, summary=HOSTILE), form)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def test_markdown_from_artifacts_stays_text() -> None:
+    text = render(diagnosis(quote=HOSTILE, summary=HOSTILE), "markdown")
+    outside = re.sub(r"(`+).+?\1", "", text)
+    assert not re.search(r"(?<!\\)<script", outside)
+    assert "[link]" not in outside
+
+
+def test_markdown_carries_every_part() -> None:
+    text = render(diagnosis(), "markdown", title="runs/42")
+    for part in ("# runs/42", "`lr-schedule-spike`", "```diff", "Key Findings", "Considered and set aside", "landlock"):
+        assert part in text
+
+
+@pytest.mark.parametrize(
+    ("status", "headline"), [("healthy", "HEALTHY"), ("needs_more_data", "NEEDS MORE DATA"), ("partial", "PARTIAL")]
+)
+def test_every_status_has_its_headline(status: str, headline: str) -> None:
+    text = render(diagnosis(status=status, root_causes=[], questions=["Which log?"]), "terminal")
+    assert headline in text
+    assert "Which log?" in text

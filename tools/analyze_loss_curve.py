@@ -1,0 +1,225 @@
+"""What the loss curve says: where it broke, whether it learned, how validation follows."""
+
+import math
+
+import numpy as np
+from pydantic import Field
+
+from traindx.artifacts import Run, Series
+from traindx.contract import Citation, Signal
+from traindx.curves import Shape, cite, main_loss, nearest_index, shape_of, validation_of, where
+from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+
+# Classes of common tasks: a loss that sits at ln K has learned nothing but the number of classes.
+MOST_CLASSES = 1000
+CHANCE_TOLERANCE = 0.02
+
+
+class Question(ToolInput):
+    """Which curve to look at."""
+
+    series: str = Field(default="", description="a series name such as `train/loss`; the main loss when empty")
+
+
+class LossCurve(ToolOutput):
+    """The measured shape of the curve, and what it means."""
+
+    series: str
+    source: str
+    points: int
+    start: float
+    best: float
+    best_at: str
+    end: float
+    onset: str | None = Field(description="where a lasting rise begins, null when there is none")
+
+
+@tool(
+    needs=["series"],
+    emits={
+        "loss-diverged": "the loss rose lastingly above its best level",
+        "loss-shifted-level": "the loss jumped to a higher level in one step and went on learning from there",
+        "loss-non-finite": "the loss is NaN or Inf from some point on",
+        "loss-spike-recovered": "the loss jumped up and came back on its own",
+        "loss-at-chance": "the loss sits at ln K for a whole number of classes",
+        "loss-never-fell": "the loss ended where it began",
+        "loss-fell": "the loss fell clearly and ended near its best",
+        "loss-still-falling": "the last quarter of the run still brought a good part of the improvement",
+        "val-rises-while-train-falls": "validation loss rises from its best while training loss goes on falling",
+        "val-follows-train": "validation loss ended near its best",
+    },
+)
+def analyze_loss_curve(question: Question, run: Run) -> LossCurve:
+    """Measure the shape of a loss curve: start, best, end, the onset of divergence, spikes that recovered, plateaus
+    at chance level, NaN, and whether validation follows training.
+    """
+    loss = _chosen(question, run)
+    shape = shape_of(loss.values)
+    signals = [*_broken(run, loss, shape), *_learned(run, loss, shape), *_validation(run, loss, shape)]
+    return LossCurve(
+        series=loss.name,
+        source=loss.source,
+        points=shape.points,
+        start=shape.start,
+        best=shape.best,
+        best_at=where(loss, shape.best_index),
+        end=shape.end,
+        onset=None if shape.onset is None else where(loss, shape.onset),
+        signals=signals,
+    )
+
+
+def _chosen(question: Question, run: Run) -> Series:
+    named = [row for row in run.series if row.name == question.series and len(row)]
+    loss = max(named, key=len) if named else None if question.series else main_loss(run.series)
+    if loss is None:
+        known = ", ".join(sorted({row.name for row in run.series})) or "none at all"
+        raise NoData(
+            f"no {'loss' if not question.series else f'`{question.series}`'} series in this run; series found: {known}"
+        )
+    return loss
+
+
+def _broken(run: Run, loss: Series, shape: Shape) -> list[Signal]:
+    found = []
+    if shape.first_non_finite is not None:
+        at = where(loss, shape.first_non_finite)
+        claim = f"`{loss.original}` is {loss.values[shape.first_non_finite]} from {at} on"
+        place = cite(run, loss, shape.first_non_finite, claim)
+        found.append(Signal(id="loss-non-finite", claim=claim, citations=[place], facts={"onset": at}))
+    if shape.onset is not None:
+        found.extend(_divergence(run, loss, shape, shape.onset))
+    elif shape.peak_index is not None and shape.first_non_finite is None:
+        top = shape.peak_index
+        claim = f"`{loss.original}` jumped to {loss.values[top]:.4g} at {where(loss, top)} and came back down"
+        facts = {"spike_at": where(loss, top), "spike": float(loss.values[top])}
+        # A spike that recovered is worth a remark, never a cause by itself: its strength stays below the bar.
+        strength = 0.8 * float(np.clip((loss.values[top] - shape.best) / max(shape.improvement, 1e-12), 0.3, 1.0))
+        place = cite(run, loss, top, claim)
+        found.append(Signal(id="loss-spike-recovered", claim=claim, strength=strength, citations=[place], facts=facts))
+    return found
+
+
+def _divergence(run: Run, loss: Series, shape: Shape, onset: int) -> list[Signal]:
+    before = max(onset - 1, 0)
+    at = where(loss, onset)
+    rose = f"from {loss.values[before]:.4g} to {loss.values[onset]:.4g}"
+    claim = f"`{loss.original}` rose {rose} at {at} and ended at {shape.end:.4g}"
+    places = [
+        cite(run, loss, before, f"the last value before the break: {loss.values[before]:.4g}"),
+        cite(run, loss, onset, f"the loss breaks here: {loss.values[onset]:.4g}"),
+    ]
+    facts = {
+        "onset": at,
+        "last_good": where(loss, before),
+        "loss_before": float(loss.values[before]),
+        "loss_after": float(loss.values[onset]),
+        "loss_best": shape.best,
+        "loss_end": shape.end,
+    }
+    # Rising by all that was learned is as clear as it gets; a quarter of it is the least that counts.
+    learned = max(shape.improvement, 1e-12)
+    strength = float(np.clip(0.5 + 0.5 * shape.rise / learned, 0.5, 1.0))
+    found = [Signal(id="loss-diverged", claim=claim, strength=strength, citations=places, facts=facts)]
+    after = loss.values[onset:][np.isfinite(loss.values[onset:])]
+    if (
+        len(after) >= 4
+        and after[0] > after[-1]
+        and np.median(after[-2:]) < np.median(after[:2])
+        and after.max() <= 1.5 * after[0]
+    ):
+        said = f"after the jump at {at} the loss falls again, from {after[0]:.4g} to {after[-1]:.4g}"
+        found.append(Signal(id="loss-shifted-level", claim=said, citations=places[1:], facts=facts))
+    return found
+
+
+def _learned(run: Run, loss: Series, shape: Shape) -> list[Signal]:
+    if not shape.enough or shape.onset is not None or shape.first_non_finite is not None:
+        return []
+    last = len(loss) - 1
+    facts = {"loss_start": shape.start, "loss_end": shape.end, "loss_best": shape.best}
+    if shape.improvement <= max(0.02 * abs(shape.start), 2 * shape.noise):
+        claim = f"`{loss.original}` stayed near {shape.end:.4g} from the first point to the last"
+        flat = Signal(id="loss-never-fell", claim=claim, citations=[cite(run, loss, last, claim)], facts=facts)
+        return [flat, *_chance(run, loss, shape)]
+    claim = f"`{loss.original}` fell from {shape.start:.4g} to {shape.end:.4g} over {shape.points} points"
+    ends = [cite(run, loss, 0, "the first value"), cite(run, loss, last, "the last value")]
+    found = [Signal(id="loss-fell", claim=claim, citations=ends, facts=facts)]
+    if shape.slope > 0.1:
+        said = f"the last quarter of the run still brought {shape.slope:.0%} of the improvement"
+        found.append(
+            Signal(
+                id="loss-still-falling",
+                claim=said,
+                strength=min(1.0, shape.slope / 0.3),
+                citations=ends[1:],
+                facts=facts,
+            )
+        )
+    return found
+
+
+def _chance(run: Run, loss: Series, shape: Shape) -> list[Signal]:
+    classes = round(math.exp(shape.end)) if 0 < shape.end < math.log(MOST_CLASSES) + 1 else 0
+    if classes < 2 or abs(shape.end - math.log(classes)) > CHANCE_TOLERANCE * math.log(classes):
+        return []
+    # ln K lies within 2 % of any number beyond a dozen classes: only small K are telling.
+    strength = 1.0 if classes <= 12 else 0.4
+    claim = f"`{loss.original}` sits at {shape.end:.4g}, and ln {classes} = {math.log(classes):.4g}"
+    facts = {"classes": classes, "chance": math.log(classes), "loss_end": shape.end}
+    return [
+        Signal(
+            id="loss-at-chance",
+            claim=claim,
+            strength=strength,
+            citations=[_last(run, loss, claim)],
+            facts=facts,
+        )
+    ]
+
+
+def _last(run: Run, loss: Series, claim: str) -> Citation:
+    return cite(run, loss, len(loss) - 1, claim)
+
+
+def _validation(run: Run, loss: Series, shape: Shape) -> list[Signal]:
+    validation = validation_of(loss, run.series)
+    if validation is None or loss.name != "train/loss" or shape.onset is not None:
+        return []
+    seen = shape_of(validation.values)
+    if not seen.enough or seen.first_non_finite is not None:
+        return []
+    best, last = seen.best_index, len(validation) - 1
+    facts = {"best_at": where(validation, best), "val_best": seen.best, "val_end": seen.end}
+    # A gap between the two is normal; overfitting is validation itself turning upwards, by more than its own wobble.
+    turned = seen.onset is not None or seen.rise > max(0.1 * abs(seen.best), 4 * seen.noise, 0.03 * seen.improvement)
+    meanwhile = (
+        nearest_index(loss, float(validation.at[best]))
+        if loss.axis == validation.axis
+        else len(loss) * best // len(validation)
+    )
+    fell_on = float(np.median(loss.values[max(0, meanwhile - 1) : meanwhile + 2])) > shape.end
+    if turned and fell_on and best < last:
+        claim = (
+            f"`{validation.original}` rose from {seen.best:.4g} at {facts['best_at']} to {seen.end:.4g}"
+            f" while `{loss.original}` went on falling to {shape.end:.4g}"
+        )
+        places = [
+            cite(run, validation, best, "the best validation loss"),
+            cite(run, validation, last, "the validation loss at the end"),
+            cite(run, loss, len(loss) - 1, "the training loss at the end"),
+        ]
+        strength = float(np.clip(seen.rise / max(seen.improvement, 1e-12), 0.3, 1.0))
+        return [
+            Signal(
+                id="val-rises-while-train-falls",
+                claim=claim,
+                strength=strength,
+                citations=places,
+                facts=facts,
+            )
+        ]
+    if turned or seen.improvement <= 0:
+        return []
+    claim = f"`{validation.original}` ended at {seen.end:.4g}, near its best {seen.best:.4g}"
+    return [Signal(id="val-follows-train", claim=claim, citations=[cite(run, validation, last, claim)], facts=facts)]

@@ -1,0 +1,157 @@
+"""The learning rate and its neighbours, against the moment the loss broke."""
+
+import difflib
+import math
+import re
+
+import numpy as np
+
+from traindx.artifacts import Run, Series, Setting
+from traindx.contract import Citation, Fact, Signal
+from traindx.curves import cite, main_loss, nearest_index, shape_of, where
+from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+
+RATE_KEY = re.compile(r"(^|[^a-z])(lrs?|learning_?rates?|peaks?|rates?)([^a-z]|$)|max_lr|base_lr|lr$", re.IGNORECASE)
+CLIP_KEY = re.compile(r"clip|max_grad_norm", re.IGNORECASE)
+# A change below half again as much does not break a run that was stable; noise in logged rates stays far below.
+RAISED = 1.5
+
+
+class Question(ToolInput):
+    """Nothing to choose: every setting and the logged rate are looked at."""
+
+
+class HyperparameterReport(ToolOutput):
+    """What was found: rates as configured and as logged, clipping, the change at the break."""
+
+    configured_rates: dict[str, float]
+    logged_rate: str | None
+    clipping: str | None
+
+
+@tool(
+    needs=["series", "settings"],
+    emits={
+        "lr-raised-at-onset": "the learning rate was raised at the very point where the loss broke",
+        "lr-unchanged-at-onset": "the learning rate was the same before and after the loss broke",
+        "clipping-configured": "gradient clipping is configured",
+        "clipping-absent": "no gradient clipping is configured anywhere in config or code",
+    },
+)
+def check_hyperparameters(question: Question, run: Run) -> HyperparameterReport:  # noqa: ARG001 - every tool takes its input
+    """Find learning rate, schedule and clipping in config, code and logs, and say which of them changed where the loss
+    broke; names the line that sets the value and proposes another.
+    """
+    rates = {row.key: float(row.value) for row in _rates(run)}
+    logged = _logged_rate(run)
+    clip = next((row for row in run.settings if CLIP_KEY.search(row.key)), None)
+    if not rates and logged is None and clip is None:
+        raise NoData("no learning rate and no clipping in any config, code or log of this run")
+    return HyperparameterReport(
+        configured_rates=rates,
+        logged_rate=None if logged is None else f"{logged.source}: {logged.values[0]:.4g} .. {logged.values[-1]:.4g}",
+        clipping=None if clip is None else f"{clip.source}:{clip.line} {clip.key} = {clip.value}",
+        signals=[*_at_the_break(run, logged), *_clipping(run, clip)],
+    )
+
+
+def _rates(run: Run) -> list[Setting]:
+    numbers = [row for row in run.settings if isinstance(row.value, int | float) and not isinstance(row.value, bool)]
+    return [row for row in numbers if RATE_KEY.search(row.key.rsplit(".", 1)[-1]) and 0 < float(row.value) < 100]
+
+
+def _logged_rate(run: Run) -> Series | None:
+    return max((row for row in run.series if row.name == "lr" and len(row) > 1), key=len, default=None)
+
+
+def _at_the_break(run: Run, rate: Series | None) -> list[Signal]:
+    loss = main_loss(run.series)
+    onset = None if loss is None else shape_of(loss.values).broke
+    if loss is None or onset is None or rate is None:
+        return []
+    rate = next(
+        (row for row in run.series if row.name == "lr" and row.source == loss.source and row.axis == loss.axis),
+        rate,
+    )
+    if rate.axis != loss.axis:
+        return []
+    at = nearest_index(rate, float(loss.at[onset]))
+    # The change may be logged a little before the loss shows it: one point, or a twentieth of a densely logged run.
+    first = max(0, at - max(1, len(rate) // 20))
+    before, after = float(rate.values[first]), float(np.nanmax(rate.values[first : at + 1]))
+    if not (math.isfinite(before) and math.isfinite(after)) or before <= 0 or at == 0:
+        return []
+    if after < RAISED * before:
+        now = float(rate.values[at])
+        claim = f"the learning rate was {before:.4g} before and {now:.4g} at the break ({where(rate, at)})"
+        return [Signal(id="lr-unchanged-at-onset", claim=claim, citations=[cite(run, rate, at, claim)])]
+    step = first + int(np.argmax(rate.values[first : at + 1] >= RAISED * before))
+    return [_raised(run, loss, onset, rate, step)]
+
+
+def _raised(run: Run, loss: Series, onset: int, rate: Series, step: int) -> Signal:
+    before, after = float(rate.values[step - 1]), float(rate.values[step])
+    claim = (
+        f"the learning rate goes from {before:.4g} to {after:.4g} at {where(rate, step)},"
+        f" and the loss breaks at {where(loss, onset)}"
+    )
+    places = [
+        cite(run, rate, step - 1, f"the last stable learning rate: {before:.4g}"),
+        cite(run, rate, step, f"the learning rate is raised to {after:.4g}"),
+    ]
+    facts: dict[str, Fact] = {
+        "lr_before": before,
+        "lr_after": after,
+        "lr_ratio": after / before,
+        "onset": where(loss, onset),
+        "last_good": where(rate, step - 1),
+    }
+    setting = next((row for row in _rates(run) if math.isclose(float(row.value), after, rel_tol=0.02)), None)
+    if setting is not None:
+        line = run.lines(setting.source, setting.line, setting.line)
+        quote = line[0].strip() if line else ""
+        places.append(
+            Citation(
+                claim=f"`{setting.key}` sets the rate that breaks the run",
+                source=setting.source,
+                locator=f"line {setting.line}",
+                quote=quote,
+            )
+        )
+        facts |= {"lr_key": setting.key, "lr_place": f"{setting.source}:{setting.line}"}
+        diff = _diff(run, setting, before)
+        if diff:
+            facts["diff"] = diff
+    return Signal(id="lr-raised-at-onset", claim=claim, citations=places, facts=facts)
+
+
+def _diff(run: Run, setting: Setting, proposed: float) -> str | None:
+    """The change as a patch, when the value stands on its line exactly once."""
+    with run.scope.open(setting.source) as file:
+        old = file.read(1_000_000).decode("utf-8", "replace").splitlines(keepends=True)
+    if len(old) < setting.line:
+        return None
+    line = old[setting.line - 1]
+    spelled = re.finditer(r"(?<![\w.])[-+]?\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?(?![\w.])", line)
+    same = [match for match in spelled if math.isclose(float(match.group().replace("_", "")), float(setting.value))]
+    if len(same) != 1:
+        return None
+    new = old.copy()
+    new[setting.line - 1] = line[: same[0].start()] + f"{proposed:g}" + line[same[0].end() :]
+    return "".join(difflib.unified_diff(old, new, f"a/{setting.source}", f"b/{setting.source}", n=2))
+
+
+def _clipping(run: Run, clip: Setting | None) -> list[Signal]:
+    if clip is not None:
+        claim = f"`{clip.key}` = {clip.value} in {clip.source}:{clip.line}"
+        line = run.lines(clip.source, clip.line, clip.line)
+        place = Citation(
+            claim=claim,
+            source=clip.source,
+            locator=f"line {clip.line}",
+            quote=line[0].strip() if line else "",
+        )
+        return [Signal(id="clipping-configured", claim=claim, citations=[place], facts={"clip": clip.value})]
+    if any("training-loop" in file.traits for file in run.code):
+        return [Signal(id="clipping-absent", claim="no gradient clipping in the config or in the training code")]
+    return []
