@@ -49,6 +49,28 @@ def test_common_ways_to_print_a_loss(line: str, axis: str) -> None:
     assert series.texts == ("2.5", "1.25", "0.125")
 
 
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("Epoch [{e}/9], Step [{s}/100], Loss: {v}", ("epoch", [1.25, 1.5, 2.25])),
+        ("Epoch [{e}][{s}/100]\tlr: 1.000e-03, eta: 0:10:00, time: 0.200, loss: {v}", ("epoch", [1.25, 1.5, 2.25])),
+        ("[{e}/9][{s}/100] Loss: {v} D(x): 0.5 D(G(z)): 0.4 / 0.1", ("epoch", [1.25, 1.5, 2.25])),
+        ("Train: {e} [  {s}/100 (  4%)]  Loss: {v} (6.93)  LR: 1.0e-06", ("epoch", [1.25, 1.5, 2.25])),
+        ("epoch 00{e}:  {s} / 100 loss={v}, ppl=17.1, num_updates={g}, lr=0.0005, gnorm=1.2", ("step", [25, 50, 125])),
+        (" iteration   {g}/ 5000 | elapsed time (ms): 12.5 | lm loss: {v} | grad norm: 3.2 |", ("step", [25, 50, 125])),
+        ("[{g}]\tloss:{v}\tvalid-rmse:0.6", ("step", [25, 50, 125])),
+        (" 33%|##  | {g}/300 [00:10<00:20, 10.0it/s]{{'loss': {v}, 'epoch': {e}}}", ("epoch", [1, 1, 2])),
+        ("Step {g}/1000; acc:   3.21; loss: {v}; lr: 0.1; 1234/2345 tok/s;   20 sec", ("step", [25, 50, 125])),
+    ],
+    ids=["tutorial", "mmcv", "dcgan", "timm", "fairseq", "megatron", "xgboost", "hf-after-bar", "opennmt"],
+)
+def test_the_ways_of_well_known_trainers(form: str, expected: tuple[str, list[float]]) -> None:
+    points = [(1, 25, 25, 2.5), (1, 50, 50, 1.5), (2, 25, 125, 0.5)]
+    series = _one("".join(form.format(e=e, s=s, g=g, v=v) + "\n" for e, s, g, v in points))
+    assert (series.axis, series.at.tolist()) == expected
+    assert series.values.tolist() == [2.5, 1.5, 0.5]
+
+
 def test_numbers_in_all_their_spellings() -> None:
     texts = ["1.5e-03", "nan", "-inf", "1,234.5", "12", ".5", "NaN", "-0.25", "3."]
     series = _one("\n".join(f"step {n} loss {text}" for n, text in enumerate(texts)))

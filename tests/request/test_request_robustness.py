@@ -52,7 +52,7 @@ def _is_sound(message: str) -> None:
     assert request.reason
     scores = [ranked.score for ranked in request.ranking]
     assert scores == sorted(scores, reverse=True)
-    assert sum(scores) <= 1.001
+    assert sum(scores) <= 1.0 + 1e-9
     assert all(error in message for error in request.mentions.errors)
     assert all(layer in message for layer in request.mentions.layers)
     assert all(quantity.text in message for quantity in request.mentions.quantities)

@@ -132,7 +132,7 @@ class _Reading:
     """The state of understanding one line, from left to right."""
 
     def __init__(self) -> None:
-        self.epoch = self.step = self.total = self._previous = -1
+        self.epoch = self.step = self.total = self._previous = self._unnamed = -1
         self.bare: list[tuple[int, int]] = []
         """counters without a name, as in `[1/5][50/100]`, each with its total"""
         self.fields: list[Field] = []
@@ -148,6 +148,7 @@ class _Reading:
         if not key or after == ":":  # the hours of a clock are no metric
             if index == 0 and before.strip() == "[" and after.startswith("]"):
                 self.step = index  # XGBoost and LightGBM number their rounds so
+            self._unnamed = index
             return
         metric = normalise(key, self._phase)
         if metric.kind == "epoch":
@@ -179,7 +180,7 @@ class _Reading:
             self.total = index if self.total < 0 else self.total
         elif separator == "/" and any(f.index == previous and f.metric.kind in _METRICS for f in self.fields):
             self.ratios.add(previous)
-        elif previous >= 0 and previous != self.epoch and all(f.index != previous for f in self.fields + self.weak):
+        elif previous >= 0 and previous == self._unnamed:
             self.bare.append((previous, index))
 
     def form(self) -> Form | None:

@@ -29,7 +29,8 @@ _EPOCH = {"epoch", "ep", "epochs done", "current epoch", "train epoch", "trainin
 _STEP = {
     "step", "global step", "train step", "training step", "trainer global step", "optimizer step", "opt step",
     "update step", "iter", "iteration", "it", "itr", "global iter", "global iteration", "update", "num updates",
-    "episode", "round", "batch", "minibatch", "batch idx", "train batch", "timestep", "timesteps", "total timesteps", "samples seen",
+    "episode", "round", "batch", "minibatch", "batch idx", "train batch",
+    "timestep", "timesteps", "total timesteps", "samples seen",
 }  # fmt: skip
 # Said of a loss, these words change how it was averaged, not what it is.
 _AVERAGES = {

@@ -21,6 +21,8 @@ from traindx.artifacts.textlog import LARGEST, read_log
 from traindx.errors import UnreadableInput
 
 _MOST_FILES: dict[Role, int] = {"log": 200, "metrics": 200, "config": 200, "code": 400}
+# Parsing costs about 10 s per MB of YAML and 1 s per MB of Python; logs and tables stream at 17 MB/s.
+_MOST_BYTES: dict[Role, int] = {"config": 1 << 20, "code": 8 << 20}
 Item = TypeVar("Item")
 
 
@@ -94,12 +96,12 @@ class Run:
 
     def _read(self, role: Role, reader: Callable[[BinaryIO, RunFile], list[Item]]) -> list[Item]:
         """What a reader finds in every file of a role, in the order of their paths."""
-        chosen = [file for file in self.files if file.role == role and file.size]
-        most = _MOST_FILES[role]
-        if len(chosen) > most:
-            self._remark(f"of {len(chosen):,} {role} files the first {most} were read")
+        offered = [file for file in self.files if file.role == role and file.size]
+        chosen = _within(offered, _MOST_FILES[role], _MOST_BYTES.get(role))
+        if len(chosen) < len(offered):
+            self._remark(f"of {len(offered):,} {role} files {len(chosen):,} were read, those nearest to the top")
         found: list[Item] = []
-        for file in chosen[:most]:
+        for file in chosen:
             with self._remarked(file.path), self.scope.open(file.path) as handle:
                 found.extend(reader(handle, file))
         return found
@@ -119,6 +121,17 @@ class Run:
     def _remark(self, text: str) -> None:
         if text not in self.remarks:
             self.remarks.append(text)
+
+
+def _within(files: list[RunFile], most: int, most_bytes: int | None) -> list[RunFile]:
+    """As many of the files as the bounds allow, shallow ones first; in their given order."""
+    taken: set[str] = set()
+    spent = 0
+    for file in sorted(files, key=lambda file: file.path.count("/")):
+        if len(taken) < most and (most_bytes is None or spent + file.size <= most_bytes):
+            taken.add(file.path)
+            spent += file.size
+    return [file for file in files if file.path in taken]
 
 
 def _tree(handle: BinaryIO, file: RunFile) -> list[tuple[str, ast.Module]]:

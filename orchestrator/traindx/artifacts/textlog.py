@@ -21,7 +21,11 @@ LONGEST = 20_000
 """characters of a line that may hold metrics: longer ones are dumps of something else"""
 LARGEST = 1 << 30
 """bytes of a log that are read for metrics"""
-_MOST_FORMS = 5_000
+_MOST_FORMS = 6_000
+_LIKELY = re.compile(
+    r"\W{0,4}(?:[A-Za-z]{1,12}\W{1,3})?(?:epoch|step|global_step|iter|iteration|batch|loss|\d{1,9}/\d{1,9})\b|\W{0,2}\{['\"]",
+    re.IGNORECASE,
+)
 # Forms that a log alternates between (step lines, epoch lines, validation lines) are tried before splitting.
 _MOST_RECENT = 4
 _MOST_NUMBERS = 40
@@ -116,15 +120,15 @@ class LogReader:
         if len(parts) == 1:
             return
         shape = tuple(parts[::2])
-        if shape in self._plans:
-            plan = self._plans[shape]
-        else:
-            plan = self._plan(shape)
-            if len(self._plans) < _MOST_FORMS:
-                self._plans[shape] = plan
+        known = shape in self._plans
+        if not known:
+            if len(self._plans) >= (_MOST_FORMS if _LIKELY.match(line, start) else _MOST_FORMS // 2):
+                return  # a log with so many forms is mostly text
+            self._plans[shape] = self._plan(shape)
+        plan = self._plans[shape]
         if plan is not None:
             self._flush()
-            if len(shape) <= _MOST_NUMBERS:
+            if known and len(shape) <= _MOST_NUMBERS:
                 self._recent = [(matcher(line[:start], shape), plan), *self._recent[: _MOST_RECENT - 1]]
             self._batch = _Batch(plan, [tuple(parts[1::2])], [at])
 

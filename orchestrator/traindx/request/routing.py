@@ -121,7 +121,7 @@ def _ranked(scores: Mapping[str, float], because: Mapping[str, list[str]]) -> tu
         return (Ranked(DEBUGGER, 0.0, "nothing points to a specialist: the generalist looks first"),)
     order = sorted(scores, key=lambda name: -scores[name])
     kept = [name for index, name in enumerate(order) if index == 0 or scores[name] >= _MEANINGFUL * total]
-    return tuple(Ranked(name, round(scores[name] / total, 3), _reason(name, because[name])) for name in kept)
+    return tuple(Ranked(name, int(1000 * scores[name] / total) / 1000, _reason(name, because[name])) for name in kept)
 
 
 def _reason(name: str, because: Sequence[str]) -> str:
