@@ -81,10 +81,11 @@ class Run:
         return series
 
     def _table_series(self, handle: BinaryIO, file: RunFile) -> list[Series]:
-        if "tfevents" in file.path:
-            self._remark(f"`{file.path}` holds TensorBoard events, which are not read yet")
-            return []
         kind = suffix(file.path)
+        if "tfevents" in file.path or kind == "wandb":
+            events = "TensorBoard" if "tfevents" in file.path else "Weights & Biases"
+            self._remark(f"`{file.path}` holds {events} events, which are not read yet")
+            return []
         if kind == "json":
             series, trouble = table.read_json(handle, file.path)
             if trouble:
