@@ -20,7 +20,8 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 def shown(language: str, marker: str) -> str:
     """The code block of a language that holds the marker."""
-    return next(text for text in re.findall(rf"```{language}\n(.*?)```", CONTRIBUTING, re.DOTALL) if marker in text)
+    blocks: list[str] = re.findall(rf"```{language}\n(.*?)```", CONTRIBUTING, re.DOTALL)
+    return next(text for text in blocks if marker in text)
 
 
 @pytest.fixture
