@@ -115,7 +115,7 @@ def test_binary_junk_with_the_name_of_a_log(tmp_path: Path) -> None:
     assert run.remarks == ["`train.log` holds binary data, not text"]
 
 
-def test_a_file_that_cannot_be_read_does_not_stop_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_read_does_not_stop_the_rest(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text("epoch 1 loss 2.0\n")
     (tmp_path / "b.log").write_text("epoch 1 loss 2.0\n")
 

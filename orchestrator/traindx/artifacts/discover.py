@@ -115,7 +115,7 @@ class _Walk:
         except OSError as error:
             self.remark(f"`{_safe(folder) or '.'}` cannot be listed: {error.strerror}")
         # A virtual environment may have any name; this file makes it one.
-        if folder and (f"{folder}/pyvenv.cfg", "config") in here.telling[:_MOST_TELLING]:
+        if folder and (f"{folder}/pyvenv.cfg", "config") in here.telling:
             return []
         self.found.take(here)
         return sorted(here.folders)

@@ -40,6 +40,23 @@ class Series:
     lines: LineNumbers
     texts: tuple[str, ...] = field(default=(), repr=False)
     """the value of each point exactly as the file spells it: what a citation quotes; empty for very long series"""
+    place: Literal["line", "record"] = "line"
+    """what `lines` counts: lines of a text file, records of a binary one"""
+    unit: str = ""
+    """`%`, `ms`, …: as the file gives it"""
+    steps: Numbers | None = field(default=None, repr=False)
+    epochs: Numbers | None = field(default=None, repr=False)
+    walls: Numbers | None = field(default=None, repr=False)
+    """step, epoch and wall-clock time (seconds) of each point where the file tells them; NaN where it does not"""
+    restarts: tuple[int, ...] = ()
+    """points where the axis jumps back: a resumed run, or another run appended to the same file"""
+    thinned: int = 1
+    """one point in so many was kept"""
+
+    @property
+    def phase(self) -> str:
+        """`train`, `val`, `test`, or empty for what belongs to no phase (`lr`)."""
+        return self.name.split("/", 1)[0] if "/" in self.name else ""
 
     def __len__(self) -> int:
         return len(self.values)
