@@ -13,9 +13,6 @@ from traindx.errors import UsageError
 if TYPE_CHECKING:
     from traindx.toolbelt import ToolResult, ToolSpec
 
-STATUS = {"ok": 0, "no_data": 0, "failed": 2}
-
-
 def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentParser) -> None:
     """Declare the command."""
     parser = commands.add_parser(
@@ -59,10 +56,13 @@ def run(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         given = {name: value for name, value in vars(options.parse_args(args.fields)).items() if value is not None}
         as_json = bool(given.pop("json", False)) or args.json
         result = belt.call(args.name, given)
+    if as_json:
+        write(result.model_dump_json(indent=2) + "\n")
     if result.status == "failed":
         raise UsageError(f"`{args.name}` failed: {result.reason}")
-    write(result.model_dump_json(indent=2) + "\n" if as_json else _text(result, page_for(args)))
-    return STATUS[result.status]
+    if not as_json:
+        write(_text(result, page_for(args)))
+    return 0
 
 
 def _options(spec: ToolSpec) -> argparse.ArgumentParser:

@@ -11,6 +11,9 @@ from traindx.artifacts.trackers.wire import varint as read_varint
 from traindx.contract import Fact
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from traindx.artifacts.model import Numbers
     from traindx.artifacts.trackers.tfrecord import Bytes
 
@@ -109,7 +112,7 @@ def decode(slot: Slot, columns: Bytes) -> Numbers:
     return bits.view("<f2").astype(np.float64) if slot.kind == "half varint" else _brain(bits)
 
 
-def _brain(bits: Bytes) -> Numbers:
+def _brain(bits: npt.NDArray[np.uint16]) -> Numbers:
     """The numbers of bfloat16: the upper halves of floats."""
     import numpy as np
 
@@ -226,9 +229,8 @@ def _hyper_parameters(event: Event, data: bytes, content: Field) -> None:
         for inner in fields(data, part.start, part.end):
             if part.number == _SESSION_START and inner.number == 1 and inner.wire == BYTES:
                 event.settings += _hyper_parameter(data, inner)
-            elif part.number == _SESSION_END and inner.number == 1 and inner.wire == VARINT:
-                if integer(data, inner) == _FAILURE:
-                    event.notes.append("it says that the session ended in failure")
+            elif part.number == _SESSION_END and inner[:2] == (1, VARINT) and integer(data, inner) == _FAILURE:
+                event.notes.append("it says that the session ended in failure")
 
 
 def _hyper_parameter(data: bytes, entry: Field) -> list[tuple[str, Fact]]:

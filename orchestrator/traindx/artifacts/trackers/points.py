@@ -78,14 +78,15 @@ class Points:
             self.count += len(values)
 
     def series(self, source: str, axis: Axis = "step") -> list[Series]:
-        """The series, in the order in which their first points were taken in; counters are none."""
+        """The series, in the order in which they first appear; counters are none."""
         named = {name: normalise(name) for name in self._metrics}
         names = final_names(named)
-        return [
+        found = [
             record_series(names[original], original, source, axis, *metric.joined())
             for original, metric in self._metrics.items()
             if named[original].kind not in _COUNTERS
         ]
+        return sorted(found, key=lambda one: int(one.lines[0]))
 
     def _metric(self, name: str) -> _Metric | None:
         metric = self._metrics.get(name)

@@ -160,7 +160,8 @@ class _Alike:
                 left = left[1:]
             else:
                 left = self._round(event, left)
-        return self._places[np.concatenate([*alone, left])]
+        others: Places = self._places[np.concatenate([*alone, left])]
+        return others
 
     def _event(self, row: int) -> Event | None:
         start = int(self._chunk.starts[self._places[row]])
@@ -201,7 +202,7 @@ class _Alike:
         for _, slot in event.scalars:
             if slot.kind in {"varint", "half varint", "brain varint"}:
                 same &= _same_width(columns, slot)
-        others = rows[~same]
+        others: Places = rows[~same]
         if len(others):
             rows, columns = rows[same], columns[:, same]
         numbers = self._chunk.numbers[self._places[rows]]
@@ -222,7 +223,8 @@ class _Alike:
 def _same_width(columns: Bytes, slot: Slot) -> npt.NDArray[np.bool_]:
     """Whether a varint goes on and ends in each row where it does in the first."""
     part = columns[slot.start : slot.start + slot.width] >= 0x80
-    return (part == part[:, :1]).all(axis=0)
+    same: npt.NDArray[np.bool_] = (part == part[:, :1]).all(axis=0)
+    return same
 
 
 def _sound(data: bytes, start: int, length: int) -> bool:
