@@ -87,14 +87,14 @@ class _Found:
 class _Walk:
     """One walk through a folder, shallow levels first."""
 
-    def __init__(self, root: str, remark: Remark) -> None:
-        self.root, self.remark = root, remark
+    def __init__(self, root: str, remark: Remark, folders: list[str]) -> None:
+        self.root, self.remark, self.folders = root, remark, folders
         self.found = _Found()
         self.seen = 0
 
     def run(self) -> None:
         """Look through the folder as far as the bounds allow."""
-        level = [""]
+        level = self.folders
         for _ in range(_DEEPEST):
             level = [inner for folder in level for inner in self._folder(folder)]
             if not level:
@@ -123,10 +123,9 @@ class _Walk:
 
 def find_files(scope: Scope, remark: Remark) -> list[RunFile]:
     """The files of a scope with their roles, by path; what was left out is remarked."""
-    if scope.only is not None:
-        role = by_name(scope.only)
-        return _looked_at(scope, [(scope.only, "log" if role == "other" else role)], remark)
-    walk = _Walk(str(scope.root), remark)
+    given = [(part, by_name(part)) for part in scope.only if (scope.root / part).is_file()]
+    folders = [part for part in scope.only if (scope.root / part).is_dir()] if scope.only else [""]
+    walk = _Walk(str(scope.root), remark, folders)
     walk.run()
     found = walk.found
     for kind, paths in (("a symbolic link", found.links), ("a pipe, socket or device", found.devices)):
@@ -141,7 +140,9 @@ def find_files(scope: Scope, remark: Remark) -> list[RunFile]:
         remark(
             f"the folder is large: {walk.seen:,} entries were looked at, {len(chosen):,} files taken, the rest left out"
         )
-    return sorted(_looked_at(scope, chosen, remark), key=lambda file: file.path)
+    # A file that was named by hand is a log unless it shows that it is something else.
+    named: list[tuple[str, Role]] = [(path, "log" if role == "other" else role) for path, role in given]
+    return sorted(_looked_at(scope, [*named, *chosen], remark), key=lambda file: file.path)
 
 
 def _importance(file: tuple[str, Role]) -> tuple[int, bool, str]:

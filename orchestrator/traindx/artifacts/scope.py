@@ -18,14 +18,24 @@ _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC
 
 @dataclass(frozen=True)
 class Scope:
-    """A run folder, or one file of a folder (`only`). Every path inside is relative to `root`."""
+    """A run folder, or only some files and folders of it. Every path inside is relative to `root`."""
 
     root: Path
-    only: str | None = None
+    only: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, path: Path | str) -> Scope:
+    def of(cls, *paths: Path | str) -> Scope:
         """The scope for what a user typed; raises `UnreadableInput` with the reason."""
+        scopes = [cls._of_one(path) for path in paths]
+        if len(scopes) == 1:
+            return scopes[0]
+        root = Path(os.path.commonpath([scope.root for scope in scopes]))
+        parts = [scope.root / part for scope in scopes for part in scope.only or (".",)]
+        names = dict.fromkeys(part.relative_to(root).as_posix() for part in parts)
+        return cls(root, () if "." in names else tuple(names))
+
+    @classmethod
+    def _of_one(cls, path: Path | str) -> Scope:
         try:
             real = Path(path).resolve(strict=True)
             mode = real.stat().st_mode
@@ -37,7 +47,17 @@ class Scope:
             raise UnreadableInput(path, "neither a file nor a folder")
         if not os.access(real, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)):
             raise UnreadableInput(path, "permission denied")
-        return cls(real) if stat.S_ISDIR(mode) else cls(real.parent, real.name)
+        return cls(real) if stat.S_ISDIR(mode) else cls(real.parent, (real.name,))
+
+    @property
+    def name(self) -> str:
+        """What to call the run: its folder, or the files that were given."""
+        return ", ".join(self.only) or self.root.name
+
+    def covers(self, real: Path) -> bool:
+        """Whether a resolved path lies in what was given to look at."""
+        given = [self.root / part for part in self.only] or [self.root]
+        return any(real == part or part in real.parents for part in given)
 
     def resolve(self, name: str) -> Path:
         """The real path behind a name; raises `UnreadableInput` for whatever leads out of the scope."""
@@ -50,8 +70,8 @@ class Scope:
             raise UnreadableInput(_printable(name), _why(error)) from None
         if real != self.root and self.root not in real.parents:
             raise UnreadableInput(name, "it leads out of the run folder")
-        if self.only is not None and real != self.root / self.only:
-            raise UnreadableInput(name, f"only `{self.only}` was given to look at")
+        if not self.covers(real):
+            raise UnreadableInput(name, f"only `{self.name}` was given to look at")
         return real
 
     def open(self, name: str) -> BinaryIO:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from traindx.contract import Diagnosis
 
 Commands = argparse._SubParsersAction
+PATH_HELP = "the run folder, a file of it, a zip or tar, - for a log on standard input; or several of them"
 
 
 def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentParser) -> None:
@@ -21,7 +22,7 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
         description="Reads what a run left behind, sends specialists to investigate it, and names the root causes."
         " Nothing in PATH is ever changed.",
     )
-    parser.add_argument("path", metavar="PATH", type=Path, help="the run folder, or one file of it")
+    parser.add_argument("path", metavar="PATH", nargs="+", help=PATH_HELP)
     add_options(parser)
     parser.set_defaults(run=run)
 
@@ -72,4 +73,4 @@ def show(diagnosis: Diagnosis, args: argparse.Namespace, title: str) -> int:
 
 def _title(args: argparse.Namespace) -> str:
     said = f': "{args.message}"' if args.message else ""
-    return f"traindx diagnose {args.path}{said}"
+    return f"traindx diagnose {' '.join(args.path)}{said}"

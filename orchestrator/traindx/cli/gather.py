@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from traindx.cli.diagnose import Commands
+from traindx.cli.diagnose import PATH_HELP, Commands
 
 
 def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentParser) -> None:
@@ -13,7 +13,7 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
     parser = commands.add_parser(
         "gather", parents=[shared], help="print what a run left behind, as the specialists get it"
     )
-    parser.add_argument("path", metavar="PATH", type=Path, help="the run folder, or one file of it")
+    parser.add_argument("path", metavar="PATH", nargs="+", help=PATH_HELP)
     parser.add_argument("-m", "--message", default="", help="what you see; its symptoms go into the package")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the package to FILE instead of stdout")
     parser.set_defaults(run=run)

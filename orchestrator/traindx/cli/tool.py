@@ -13,6 +13,7 @@ from traindx.errors import UsageError
 if TYPE_CHECKING:
     from traindx.toolbelt import ToolResult, ToolSpec
 
+
 def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentParser) -> None:
     """Declare the command."""
     parser = commands.add_parser(
@@ -31,19 +32,17 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
 
 def run(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     """Call the tool and print its result; `no_data` is an answer, `failed` is exit code 2."""
-    from traindx.artifacts import Scope
     from traindx.cli.output import page_for, write
     from traindx.errors import UnknownName
     from traindx.project import Project
-    from traindx.walk import open_belt
+    from traindx.walk import looked_at, open_belt
 
     if args.name is None:
         if not args.help:
             raise UsageError("which tool? `traindx tools` lists them")
         parser.print_help()
         return 0
-    scope = Scope.of(args.path or Path())
-    with open_belt(scope, Project.around(scope.root)) as belt:
+    with looked_at(args.path or Path()) as (scope, _), open_belt(scope, Project.around(scope.root)) as belt:
         specs = belt.specs()
         if args.name not in specs:
             raise UnknownName("tool", args.name, specs)

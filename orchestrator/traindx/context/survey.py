@@ -5,7 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from traindx.artifacts import Run
-from traindx.contract import Artifacts, ConfigValue, ErrorSighting, SeriesSummary
+from traindx.context.runs import several_runs
+from traindx.contract import Artifacts, ConfigValue, ErrorSighting, RunSummary, SeriesSummary
 from traindx.toolbelt import ToolInput, ToolOutput, tool
 
 MOST_PATHS = 200
@@ -24,6 +25,7 @@ class Survey(ToolOutput):
     series: list[SeriesSummary]
     settings: list[ConfigValue]
     errors: list[ErrorSighting]
+    runs: list[RunSummary]
     traits: list[str]
     missing: list[str] = Field(description="what was not found, not read, or left out")
 
@@ -50,6 +52,7 @@ def survey(question: Question, run: Run) -> Survey:  # noqa: ARG001 - every tool
         series=series,
         settings=settings[:MOST_SETTINGS],
         errors=errors[:MOST_ERRORS],
+        runs=several_runs(run),
         traits=traits,
         missing=[*_absent(run, series), *run.remarks, *left_out],
     )

@@ -7,6 +7,7 @@ from traindx.contract.context import (
     ContextPackage,
     ErrorSighting,
     ProjectProfile,
+    RunSummary,
     SeriesSummary,
 )
 from traindx.contract.diagnosis import (
@@ -43,6 +44,7 @@ __all__ = [
     "Provenance",
     "RequestSummary",
     "RootCause",
+    "RunSummary",
     "SeriesSummary",
     "Severity",
     "Signal",

@@ -56,6 +56,14 @@ class ErrorSighting(Value):
     kind: str = Field(description="`error` or `warning`")
 
 
+class RunSummary(Value):
+    """One of several runs in a folder."""
+
+    path: str
+    failed: bool
+    why: str = Field(default="", description="what speaks of a failure, or how far it got")
+
+
 class Constraints(Value):
     """What the specialist has to keep to."""
 
@@ -85,4 +93,5 @@ class ContextPackage(Value):
     series: list[SeriesSummary] = Field(default_factory=list)
     settings: list[ConfigValue] = Field(default_factory=list)
     errors: list[ErrorSighting] = Field(default_factory=list)
+    runs: list[RunSummary] = Field(default_factory=list, description="filled when the folder holds several runs")
     traits: list[str] = Field(default_factory=list, description="what the code shows, e.g. `torch`, `recurrent`, `gan`")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from traindx.brain import Findings
 from traindx.contract import (
@@ -59,6 +60,24 @@ def out_of_field(request: Request, provenance: Provenance) -> Diagnosis:
         summary=f"{request.reason}",
         request=_request(request),
         questions=[PURPOSE],
+        provenance=provenance,
+    )
+
+
+def several_runs(context: ContextPackage, folder: Path, provenance: Provenance) -> Diagnosis:
+    """The answer to a folder that holds several runs of which none, or more than one, failed."""
+    failed = [row for row in context.runs if row.failed]
+    said = f"{len(failed)} of them failed" if failed else "none of them failed"
+    first = (failed or context.runs)[0].path
+    return Diagnosis(
+        status="needs_more_data",
+        summary=f"The folder holds {len(context.runs)} runs, and {said}: choose one.",
+        request=RequestSummary(kind="unclear", reason="several runs were given"),
+        questions=[
+            f"Which run? For example: `traindx diagnose {folder / first}`",
+            *(f"`{row.path}`{' (failed)' if row.failed else ''}: {row.why}" for row in context.runs),
+        ],
+        missing=context.missing,
         provenance=provenance,
     )
 

@@ -21,6 +21,7 @@ def as_text(package: ContextPackage, page: Page) -> str:
     ]
     canvas.rows(found or [("none", "nothing was recognised")], indent=2)
     most = None if page.verbose else MOST_ROWS
+    _section(canvas, "Runs", [(row.path, f"{'FAILED: ' if row.failed else ''}{row.why}") for row in package.runs], most)
     _section(
         canvas,
         "Series",

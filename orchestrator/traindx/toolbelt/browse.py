@@ -69,14 +69,13 @@ class Walk:
 
     def files(self) -> Iterator[str]:
         """Every regular file, sorted within its folder. Links to files inside are listed, folders not followed."""
-        if self.scope.only is not None and self.start in {".", "", self.scope.only}:
-            yield self.scope.only
-            return
-        start = self.scope.resolve(self.start)
-        if start.is_file():
-            yield start.relative_to(self.scope.root).as_posix()
-        else:
-            yield from self._below(start)
+        everywhere = self.scope.only if self.start in {".", ""} else ()
+        for part in everywhere or (self.start,):
+            start = self.scope.resolve(part)
+            if start.is_file():
+                yield start.relative_to(self.scope.root).as_posix()
+            else:
+                yield from self._below(start)
 
     def _below(self, top: Path) -> Iterator[str]:
         waiting = [top]

@@ -20,14 +20,14 @@ class Charter:
     """What a worker is told at birth: what it may look at and how much it may use."""
 
     root: str
-    only: str | None
+    only: tuple[str, ...]
     readable: tuple[str, ...]
     memory_mb: int
 
     @classmethod
     def parse(cls, message: Mapping[str, Any]) -> Charter:
         """The charter that `asdict` of another one describes."""
-        return cls(message["root"], message["only"], tuple(message["readable"]), message["memory_mb"])
+        return cls(message["root"], tuple(message["only"]), tuple(message["readable"]), message["memory_mb"])
 
     def message(self) -> dict[str, Any]:
         """The charter as the first message to the worker."""

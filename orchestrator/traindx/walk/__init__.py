@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from traindx.artifacts.scope import Scope
+from traindx.artifacts.unpack import laid_out
 from traindx.contract import ContextPackage, Diagnosis, Listener, unheard
+from traindx.errors import UsageError
 from traindx.project import Project
 from traindx.toolbelt import Belt
 
 if TYPE_CHECKING:
     from traindx.walk.household import Household
 
-__all__ = ["adiagnose", "diagnose", "gather_context", "load_household", "open_belt"]
+__all__ = ["adiagnose", "diagnose", "gather_context", "load_household", "looked_at", "open_belt"]
+
+
+Paths = str | Path | Sequence[str | Path]
 
 
 def diagnose(
-    path: str | Path, message: str = "", *, specialist: str | None = None, listener: Listener = unheard
+    path: Paths, message: str = "", *, specialist: str | None = None, listener: Listener = unheard
 ) -> Diagnosis:
     """Find out why the run in `path` went wrong.
 
     Args:
-        path: the run folder, or one file of it. It is only ever read.
+        path: the run folder, a file of it, an archive, `-` for a log on standard input, or several of these. It is
+            only ever read.
         message: what you see, in your own words; may be empty.
         specialist: send this one instead of those the request asks for.
         listener: called with an `Event` as the investigation goes on.
@@ -41,31 +48,45 @@ def diagnose(
 
 
 async def adiagnose(
-    path: str | Path, message: str = "", *, specialist: str | None = None, listener: Listener = unheard
+    path: Paths, message: str = "", *, specialist: str | None = None, listener: Listener = unheard
 ) -> Diagnosis:
     """`diagnose` for programs that already run an event loop; cancelling it ends the worker."""
     began = time.perf_counter()
-    scope = Scope.of(path)
-    project = Project.around(scope.root)
-    with open_belt(scope, project) as belt:
+    with looked_at(path) as (scope, remarks), open_belt(scope, Project.around(scope.root)) as belt:
         belt.start()
         # The worker needs as long to wake up as this process needs for the other rooms' imports: both at once.
         from traindx.walk.steps import Walk
 
-        return await Walk(scope, project, belt, listener, began).to_diagnosis(message, specialist)
+        walk = Walk(scope, Project.around(scope.root), belt, listener, began, remarks)
+        chosen = await walk.to_one_run()
+        if chosen is None:
+            return await walk.to_diagnosis(message, specialist)
+        with open_belt(chosen.scope, chosen.project) as its_belt:
+            return await chosen.with_belt(its_belt).to_diagnosis(message, specialist)
 
 
-def gather_context(path: str | Path, message: str = "") -> ContextPackage:
+def gather_context(path: Paths, message: str = "") -> ContextPackage:
     """The context package of a run, with the symptoms that the message and the artifacts show."""
-    scope = Scope.of(path)
-    project = Project.around(scope.root)
-    with open_belt(scope, project) as belt:
-        belt.start()
-        from traindx.context import gather
-        from traindx.request import understand
+    with looked_at(path) as (scope, remarks):
+        project = Project.around(scope.root)
+        with open_belt(scope, project) as belt:
+            belt.start()
+            from traindx.context import gather
+            from traindx.request import understand
 
-        context = gather(belt, scope, project.profile())
+            context = gather(belt, scope, project.profile(), remarks)
     return context.model_copy(update={"symptoms": list(understand(message, context).symptoms)})
+
+
+@contextlib.contextmanager
+def looked_at(path: Paths) -> Iterator[tuple[Scope, list[str]]]:
+    """The scope for what was given, archives unpacked for as long as they are looked at."""
+    paths = [path] if isinstance(path, str | Path) else list(path)
+    if not paths:
+        raise UsageError("no path was given")
+    with contextlib.ExitStack() as unpacked:
+        places = [unpacked.enter_context(laid_out(one)) for one in paths]
+        yield Scope.of(*(place for place, _ in places)), [row for _, remarks in places for row in remarks]
 
 
 def open_belt(scope: Scope, project: Project) -> Belt:

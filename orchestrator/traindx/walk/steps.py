@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from traindx import __version__
 from traindx.artifacts import Scope
 from traindx.brain import Brain, Case, Findings, LocalInvestigator
 from traindx.context import gather
 from traindx.contract import ContextPackage, Diagnosis, Event, Listener, Provenance
-from traindx.diagnosis import conclude, out_of_field
+from traindx.diagnosis import conclude, out_of_field, several_runs
 from traindx.evidence import verify
 from traindx.project import Project
 from traindx.request import Request
@@ -30,12 +31,29 @@ class Walk:
     belt: Belt
     listener: Listener
     began: float
+    remarks: Sequence[str] = ()
+
+    async def to_one_run(self) -> Walk | None:
+        """Where the folder holds several runs and only one of them failed: the walk through that one."""
+        context = await self._context()
+        failed = [row for row in context.runs if row.failed]
+        if len(context.runs) < 2 or len(failed) != 1:
+            return None
+        path = failed[0].path
+        said = f"of {len(context.runs)} runs only `{path}` failed: that one was looked at"
+        scope = Scope(self.scope.root / path)
+        return replace(self, scope=scope, project=Project.around(scope.root), remarks=[said, *self.remarks])
+
+    def with_belt(self, belt: Belt) -> Walk:
+        """The same walk with another toolbelt."""
+        return replace(self, belt=belt)
 
     async def to_diagnosis(self, message: str, specialist: str | None) -> Diagnosis:
         """Gather, understand, investigate, verify, conclude."""
         household = Household.load(self.project)
-        self._tell(f"reading {self.scope.only or self.scope.root.name}")
-        context = await asyncio.to_thread(gather, self.belt, self.scope, self.project.profile())
+        context = await self._context()
+        if len(context.runs) > 1:
+            return several_runs(context, self.scope.root, self._provenance("none"))
         request = household.understand(message, context, specialist)
         if not request.about_training:
             return out_of_field(request, self._provenance("none"))
@@ -47,6 +65,10 @@ class Walk:
         diagnosis = conclude(request, context, findings, causes, self._provenance(brain.name))
         self.listener(Event(kind="done", text=diagnosis.summary))
         return diagnosis
+
+    async def _context(self) -> ContextPackage:
+        self._tell(f"reading {self.scope.name}")
+        return await asyncio.to_thread(gather, self.belt, self.scope, self.project.profile(), self.remarks)
 
     async def _investigate(
         self, brain: Brain, household: Household, request: Request, context: ContextPackage

@@ -45,7 +45,7 @@ PSEUDO_FILES = (
 def readable_paths(scope: Scope, import_folders: Sequence[str], tool_folders: Sequence[Path]) -> list[str]:
     """Every file and folder a worker may read, with what lies below; the ones that do not exist are left out."""
     wanted = [
-        str(scope.root / scope.only) if scope.only is not None else str(scope.root),
+        *(str(scope.root / part) for part in scope.only or (".",)),
         *(str(path) for path in _interpreter(import_folders)),
         *(str(folder) for folder in (content.TOOLS, content.AGENTS, content.PROMPTS, content.EXAMPLES)),
         *(str(folder) for folder in tool_folders),
