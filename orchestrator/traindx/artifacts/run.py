@@ -18,6 +18,7 @@ from traindx.artifacts.scope import Scope
 from traindx.artifacts.settings import read_settings
 from traindx.artifacts.sightings import read_sightings
 from traindx.artifacts.textlog import LARGEST, read_log
+from traindx.artifacts.watch import Progress, watched
 from traindx.errors import UnreadableInput
 
 _MOST_FILES: dict[Role, int] = {"log": 200, "metrics": 200, "config": 200, "code": 400}
@@ -29,8 +30,9 @@ Item = TypeVar("Item")
 class Run:
     """What a run left behind. Nothing on disk makes reading it fail: what cannot be read becomes a remark."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, progress: Progress | None = None) -> None:
         self.scope = scope
+        self._progress = progress
         self.remarks: list[str] = []
 
     @cached_property
@@ -104,7 +106,7 @@ class Run:
         found: list[Item] = []
         for file in chosen:
             with self._remarked(file.path), self.scope.open(file.path) as handle:
-                found.extend(reader(handle, file))
+                found.extend(reader(watched(handle, file, self._progress), file))
         return found
 
     @contextmanager

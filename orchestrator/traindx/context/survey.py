@@ -30,7 +30,7 @@ class Survey(ToolOutput):
     missing: list[str] = Field(description="what was not found, not read, or left out")
 
 
-@tool(timeout=120.0)
+@tool(timeout=600.0)
 def survey(question: Question, run: Run) -> Survey:  # noqa: ARG001 - every tool takes its input
     """List what the run left behind, by role, with every series, setting and error in one row each."""
     from traindx.curves import summarise  # brings numpy along, which only the worker needs

@@ -11,7 +11,7 @@ from traindx.errors import TraindxError
 from traindx.toolbelt import ToolInput, ToolOutput, tool
 
 LINE = re.compile(r"\bline (\d{1,12})\b")
-POINT = re.compile(r"\b(epoch|step|row) (-?[\d.]+(?:e[+-]?\d+)?)(?: of (\S+))?")
+POINT = re.compile(r"\b(epoch|step|row) (-?[\d.]+(?:e[+-]?\d+)?)(?: of ([^,]+))?")
 NUMBER = re.compile(r"[-+]?(?:\d[\d,_]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf)", re.IGNORECASE)
 
 

@@ -18,7 +18,7 @@ from traindx.artifacts.scope import Scope
 from traindx.contract import ToolUse
 from traindx.errors import DefinitionError, TraindxError, UnknownName
 from traindx.toolbelt.launch import import_folders
-from traindx.toolbelt.process import WorkerLost, WorkerProcess
+from traindx.toolbelt.process import Progress, WorkerLost, WorkerProcess
 from traindx.toolbelt.protocol import Charter, json_text
 from traindx.toolbelt.registry import find_tools, is_own
 from traindx.toolbelt.result import ToolResult, ToolSpec
@@ -39,8 +39,16 @@ class Belt:
     answers, but neither ours nor the check of a citation.
     """
 
-    def __init__(self, scope: Scope, tool_folders: Sequence[Path] = (), *, memory_mb: int = 4096) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        tool_folders: Sequence[Path] = (),
+        *,
+        memory_mb: int = 4096,
+        progress: Progress | None = None,
+    ) -> None:
         self.scope = scope
+        self._progress = progress
         self.problems: list[DefinitionError] = []
         self.uses: list[ToolUse] = []
         self._folders = [Path(folder).resolve() for folder in tool_folders]
@@ -162,7 +170,7 @@ class Belt:
         self._greet(party)
         worker = self._workers[party]
         try:
-            answer = worker.ask(request, timeout)
+            answer = worker.ask(request, timeout, self._progress)
         except WorkerLost:
             self._forget(party)
             raise

@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from subprocess import Popen
 from typing import Any
@@ -25,6 +25,7 @@ LOAD_SECONDS = 20.0
 # A tool may declare a timeout for itself, up to here.
 LONGEST_SECONDS = 600.0
 _WATCH_SECONDS = 0.05
+Progress = Callable[[str], None]
 _COMPLAINT_BYTES = 2048
 
 
@@ -65,7 +66,9 @@ class WorkerProcess:
                     self.end()
         return self._hello
 
-    def ask(self, message: Mapping[str, Any], timeout: float | None = None) -> dict[str, Any]:
+    def ask(
+        self, message: Mapping[str, Any], timeout: float | None = None, progress: Progress | None = None
+    ) -> dict[str, Any]:
         """Send a request and wait for its answer; raises `WorkerLost`, after which this worker is gone.
 
         The worker first loads the tool, then announces how long the tool may take; `timeout` overrides both.
@@ -81,6 +84,10 @@ class WorkerProcess:
                 if timeout is None:
                     seconds = _declared_seconds(answer.get("timeout"))
                     deadline = time.monotonic() + seconds
+                answer = self._receive(deadline, seconds)
+            while answer.get("status") == "progress":
+                if progress is not None:
+                    progress(str(answer.get("text", "")))
                 answer = self._receive(deadline, seconds)
             answered = True
             return answer

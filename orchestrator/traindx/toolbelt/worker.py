@@ -46,7 +46,7 @@ class Service:
         self._charter = charter
         self._confinement = confinement
         self._answers = answers
-        self._run = Run(Scope(Path(charter.root), charter.only))
+        self._run = Run(Scope(Path(charter.root), charter.only), self._tell)
         self._tools: dict[str, Tool] = {}
 
     def answer(self, request: dict[str, Any]) -> bytes:
@@ -63,6 +63,9 @@ class Service:
             return frame({"status": "failed", "reason": f"cannot be used: {error}"})
         except BaseException as error:  # noqa: BLE001 the worker's boundary: whatever a tool raises becomes its answer
             return frame(self._verdict(error, path))
+
+    def _tell(self, progress: str) -> None:
+        write_all(self._answers, frame({"status": "progress", "text": progress}))
 
     def _load(self, name: str, path: str | None) -> Tool:
         if name not in self._tools:

@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from traindx.artifacts.scope import Scope
 from traindx.artifacts.unpack import laid_out
-from traindx.contract import ContextPackage, Diagnosis, Listener, unheard
+from traindx.contract import ContextPackage, Diagnosis, Event, Listener, unheard
 from traindx.errors import UsageError
 from traindx.project import Project
 from traindx.toolbelt import Belt
@@ -52,7 +53,8 @@ async def adiagnose(
 ) -> Diagnosis:
     """`diagnose` for programs that already run an event loop; cancelling it ends the worker."""
     began = time.perf_counter()
-    with looked_at(path) as (scope, remarks), open_belt(scope, Project.around(scope.root)) as belt:
+    progress = partial(_tell, listener)
+    with looked_at(path) as (scope, remarks), open_belt(scope, Project.around(scope.root), progress) as belt:
         belt.start()
         # The worker needs as long to wake up as this process needs for the other rooms' imports: both at once.
         from traindx.walk.steps import Walk
@@ -61,7 +63,7 @@ async def adiagnose(
         chosen = await walk.to_one_run()
         if chosen is None:
             return await walk.to_diagnosis(message, specialist)
-        with open_belt(chosen.scope, chosen.project) as its_belt:
+        with open_belt(chosen.scope, chosen.project, progress) as its_belt:
             return await chosen.with_belt(its_belt).to_diagnosis(message, specialist)
 
 
@@ -89,9 +91,13 @@ def looked_at(path: Paths) -> Iterator[tuple[Scope, list[str]]]:
         yield Scope.of(*(place for place, _ in places)), [row for _, remarks in places for row in remarks]
 
 
-def open_belt(scope: Scope, project: Project) -> Belt:
+def open_belt(scope: Scope, project: Project, progress: Callable[[str], None] | None = None) -> Belt:
     """The toolbelt for a run: our tools and the project's own."""
-    return Belt(scope, [project.tools] if project.tools else [])
+    return Belt(scope, [project.tools] if project.tools else [], progress=progress)
+
+
+def _tell(listener: Listener, progress: str) -> None:
+    listener(Event(kind="stage", text=progress))
 
 
 def load_household(project: Project) -> Household:
