@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field
 
 from traindx.artifacts import Run, Series
-from traindx.contract import Citation, Signal
+from traindx.contract import Citation, Fact, Signal
 from traindx.curves import Shape, cite, main_loss, nearest_index, shape_of, validation_of, where
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
@@ -138,10 +138,12 @@ def _learned(run: Run, loss: Series, shape: Shape) -> list[Signal]:
         return []
     last = len(loss) - 1
     facts = {"loss_start": shape.start, "loss_end": shape.end, "loss_best": shape.best}
-    if shape.improvement <= max(0.02 * abs(shape.start), 2 * shape.noise):
+    chance = _chance(run, loss, shape)
+    at_chance = bool(chance) and chance[0].strength == 1.0
+    if at_chance or shape.improvement <= max(0.02 * abs(shape.start), 2 * shape.noise):
         claim = f"`{loss.original}` stayed near {shape.end:.4g} from the first point to the last"
         flat = Signal(id="loss-never-fell", claim=claim, citations=[cite(run, loss, last, claim)], facts=facts)
-        return [flat, *_chance(run, loss, shape)]
+        return [flat, *chance]
     claim = f"`{loss.original}` fell from {shape.start:.4g} to {shape.end:.4g} over {shape.points} points"
     ends = [cite(run, loss, 0, "the first value"), cite(run, loss, last, "the last value")]
     found = [Signal(id="loss-fell", claim=claim, citations=ends, facts=facts)]
@@ -160,22 +162,32 @@ def _learned(run: Run, loss: Series, shape: Shape) -> list[Signal]:
 
 
 def _chance(run: Run, loss: Series, shape: Shape) -> list[Signal]:
+    """Whether the loss ended at ln K without ever having been far from it, and accuracy agrees where it is known."""
     classes = round(math.exp(shape.end)) if 0 < shape.end < math.log(MOST_CLASSES) + 1 else 0
-    if classes < 2 or abs(shape.end - math.log(classes)) > CHANCE_TOLERANCE * math.log(classes):
+    chance = math.log(classes) if classes > 1 else 0.0
+    if classes < 2 or abs(shape.end - chance) > CHANCE_TOLERANCE * chance or shape.start > 1.5 * chance:
         return []
-    # ln K lies within 2 % of any number beyond a dozen classes: only small K are telling.
-    strength = 1.0 if classes <= 12 else 0.4
-    claim = f"`{loss.original}` sits at {shape.end:.4g}, and ln {classes} = {math.log(classes):.4g}"
-    facts = {"classes": classes, "chance": math.log(classes), "loss_end": shape.end}
+    # From the start down to chance is no learning; from chance on it would be.
+    if chance - shape.best > 2 * CHANCE_TOLERANCE * chance + 2 * shape.noise:
+        return []
+    accuracy = _accuracy_share(run)
+    if accuracy is not None and accuracy > 1.5 / classes + 0.02:
+        return []
+    # ln K lies within 2 % of any number beyond a dozen classes: only small K, or an accuracy of 1/K, are telling.
+    strength = 1.0 if classes <= 12 or accuracy is not None else 0.4
+    guessing = f", and accuracy is {accuracy:.1%}" if accuracy is not None else ""
+    claim = f"`{loss.original}` sits at {shape.end:.4g}, and ln {classes} = {chance:.4g}{guessing}"
+    facts: dict[str, Fact] = {"classes": classes, "chance": chance, "loss_end": shape.end}
     return [
-        Signal(
-            id="loss-at-chance",
-            claim=claim,
-            strength=strength,
-            citations=[_last(run, loss, claim)],
-            facts=facts,
-        )
+        Signal(id="loss-at-chance", claim=claim, strength=strength, citations=[_last(run, loss, claim)], facts=facts)
     ]
+
+
+def _accuracy_share(run: Run) -> float | None:
+    """The best accuracy any phase reached, between 0 and 1."""
+    best = [float(np.nanmax(row.values)) for row in run.series if row.name.endswith("/accuracy") and len(row)]
+    finite = [value / 100 if value > 1 else value for value in best if math.isfinite(value)]
+    return max(finite, default=None)
 
 
 def _last(run: Run, loss: Series, claim: str) -> Citation:
@@ -209,7 +221,7 @@ def _validation(run: Run, loss: Series, shape: Shape) -> list[Signal]:
             cite(run, validation, last, "the validation loss at the end"),
             cite(run, loss, len(loss) - 1, "the training loss at the end"),
         ]
-        strength = float(np.clip(seen.rise / max(seen.improvement, 1e-12), 0.3, 1.0))
+        strength = _overfit_strength(seen)
         return [
             Signal(
                 id="val-rises-while-train-falls",
@@ -223,3 +235,10 @@ def _validation(run: Run, loss: Series, shape: Shape) -> list[Signal]:
         return []
     claim = f"`{validation.original}` ended at {seen.end:.4g}, near its best {seen.best:.4g}"
     return [Signal(id="val-follows-train", claim=claim, citations=[cite(run, validation, last, claim)], facts=facts)]
+
+
+def _overfit_strength(seen: Shape) -> float:
+    """A quarter above the best is clear; at the noise floor a rise must also be a share of what was learned."""
+    above = seen.rise / (0.25 * max(abs(seen.best), 1e-12))
+    undone = seen.rise / (0.15 * max(seen.improvement, 1e-12))
+    return float(np.clip(min(above, undone), 0.0, 1.0))
