@@ -4,12 +4,15 @@ import numpy as np
 
 from traindx.artifacts import Run, Series
 from traindx.contract import Fact, Signal
-from traindx.curves import cite, main_loss, nearest_index, shape_of, where
+from traindx.curves import cite, cite_setting, clip_threshold, main_loss, nearest_index, shape_of, where
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 # AutoTrainer calls a growth of 70x an explosion; ten times the usual norm is where clipping recipes start to act.
 SPIKE = 5.0
 EXPLOSION = 30.0
+# Clipping half of all updates is called extremely aggressive in the literature.
+MOSTLY = 0.5
+FEWEST = 5
 
 
 class Question(ToolInput):
@@ -34,6 +37,9 @@ class GradientReport(ToolOutput):
         "grad-norm-jumped-at-onset": "the gradient norm jumped together with the loss",
         "grad-norm-exploded": "the gradient norm grew by orders of magnitude and stayed there",
         "grad-norm-steady": "the gradient norm stayed in its usual range to the end",
+        "grad-norm-non-finite": "the gradient norm is NaN or Inf from some point on to the end",
+        "updates-clipped-away": "the gradient norm stands far above the clipping threshold nearly all the time",
+        "updates-rarely-clipped": "the gradient norm stays below the clipping threshold most of the time",
     },
 )
 def check_gradients(question: Question, run: Run) -> GradientReport:  # noqa: ARG001 - every tool takes its input
@@ -55,7 +61,7 @@ def check_gradients(question: Question, run: Run) -> GradientReport:  # noqa: AR
         highest=float(norms.values[top]),
         highest_at=where(norms, top),
         non_finite=int((~finite).sum()),
-        signals=_signals(run, norms, top),
+        signals=[*_signals(run, norms, top), *_clipped(run, norms), *_lost(run, norms)],
     )
 
 
@@ -89,6 +95,44 @@ def _without_break(run: Run, norms: Series, top: int) -> Signal:
         return _signal("grad-norm-exploded", claim, run, norms, [top], {"grad_norm": late})
     claim = f"`{norms.original}` went from {early:.3g} to {late:.3g}"
     return _signal("grad-norm-steady", claim, run, norms, [len(norms) - 1], {})
+
+
+def _clipped(run: Run, norms: Series) -> list[Signal]:
+    """How the logged norm (frameworks log it before clipping) compares with the configured threshold."""
+    limit = clip_threshold(run.settings)
+    finite = norms.values[np.isfinite(norms.values)]
+    if limit is None or len(finite) < FEWEST:
+        return []
+    threshold = float(limit.value)
+    share, ratio = float(np.mean(finite > threshold)), float(np.median(finite)) / threshold
+    facts: dict[str, Fact] = {
+        "clip": threshold,
+        "clip_key": limit.key,
+        "clip_place": f"{limit.source}:{limit.line}",
+        "clip_ratio": ratio,
+        "clip_share": share,
+        "clip_proposed": float(np.percentile(finite, 90)),
+    }
+    if share <= MOSTLY:
+        claim = f"only {share:.0%} of the logged gradient norms exceed the clipping threshold {threshold:g}"
+        return [_signal("updates-rarely-clipped", claim, run, norms, [len(norms) - 1], facts)]
+    claim = f"{share:.0%} of the logged gradient norms exceed `{limit.key}` = {threshold:g}, typically {ratio:.3g}-fold"
+    # A norm of twice the threshold is how many recipes run; a hundred times leaves nothing of the gradient's scale.
+    strength = float(np.clip(np.log10(max(ratio, 1.0)) / 2, 0.0, 1.0))
+    signal = _signal("updates-clipped-away", claim, run, norms, [len(norms) // 2], facts)
+    place = cite_setting(run, limit, f"the threshold that nearly every update runs into: {threshold:g}")
+    return [signal.model_copy(update={"strength": strength, "citations": [place, *signal.citations]})]
+
+
+def _lost(run: Run, norms: Series) -> list[Signal]:
+    """A norm that is not finite at the end; a loss scaler makes the first few infinite on purpose."""
+    bad = ~np.isfinite(norms.values)
+    tail = max(2, len(norms) // 10)
+    if not bad[-tail:].all():
+        return []
+    first = int(len(bad) - np.argmin(bad[::-1])) if not bad.all() else 0
+    claim = f"`{norms.original}` is {norms.values[first]} from {where(norms, first)} to the end"
+    return [_signal("grad-norm-non-finite", claim, run, norms, [first], {"onset": where(norms, first)})]
 
 
 def _level(norms: Series, first: int, last: int) -> float:

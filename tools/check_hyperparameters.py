@@ -7,12 +7,10 @@ import re
 import numpy as np
 
 from traindx.artifacts import Run, Series, Setting
-from traindx.contract import Citation, Fact, Signal
-from traindx.curves import cite, main_loss, nearest_index, shape_of, where
+from traindx.contract import Fact, Signal
+from traindx.curves import cite, cite_setting, clip_threshold, main_loss, nearest_index, rates, shape_of, where
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
-RATE_KEY = re.compile(r"(^|[^a-z])(lrs?|learning_?rates?|peaks?|rates?)([^a-z]|$)|max_lr|base_lr|lr$", re.IGNORECASE)
-CLIP_KEY = re.compile(r"clip|max_grad_norm", re.IGNORECASE)
 # A change below half again as much does not break a run that was stable; noise in logged rates stays far below.
 RAISED = 1.5
 
@@ -42,22 +40,17 @@ def check_hyperparameters(question: Question, run: Run) -> HyperparameterReport:
     """Find learning rate, schedule and clipping in config, code and logs, and say which of them changed where the loss
     broke; names the line that sets the value and proposes another.
     """
-    rates = {row.key: float(row.value) for row in _rates(run)}
+    configured = {row.key: float(row.value) for row in rates(run.settings)}
     logged = _logged_rate(run)
-    clip = next((row for row in run.settings if CLIP_KEY.search(row.key)), None)
-    if not rates and logged is None and clip is None:
+    clip = clip_threshold(run.settings)
+    if not configured and logged is None and clip is None:
         raise NoData("no learning rate and no clipping in any config, code or log of this run")
     return HyperparameterReport(
-        configured_rates=rates,
+        configured_rates=configured,
         logged_rate=None if logged is None else f"{logged.source}: {logged.values[0]:.4g} .. {logged.values[-1]:.4g}",
         clipping=None if clip is None else f"{clip.source}:{clip.line} {clip.key} = {clip.value}",
         signals=[*_at_the_break(run, logged), *_clipping(run, clip)],
     )
-
-
-def _rates(run: Run) -> list[Setting]:
-    numbers = [row for row in run.settings if isinstance(row.value, int | float) and not isinstance(row.value, bool)]
-    return [row for row in numbers if RATE_KEY.search(row.key.rsplit(".", 1)[-1]) and 0 < float(row.value) < 100]
 
 
 def _logged_rate(run: Run) -> Series | None:
@@ -106,18 +99,9 @@ def _raised(run: Run, loss: Series, onset: int, rate: Series, step: int) -> Sign
         "onset": where(loss, onset),
         "last_good": where(rate, step - 1),
     }
-    setting = next((row for row in _rates(run) if math.isclose(float(row.value), after, rel_tol=0.02)), None)
+    setting = next((row for row in rates(run.settings) if math.isclose(float(row.value), after, rel_tol=0.02)), None)
     if setting is not None:
-        line = run.lines(setting.source, setting.line, setting.line)
-        quote = line[0].strip() if line else ""
-        places.append(
-            Citation(
-                claim=f"`{setting.key}` sets the rate that breaks the run",
-                source=setting.source,
-                locator=f"line {setting.line}",
-                quote=quote,
-            )
-        )
+        places.append(cite_setting(run, setting, f"`{setting.key}` sets the rate that breaks the run"))
         facts |= {"lr_key": setting.key, "lr_place": f"{setting.source}:{setting.line}"}
         diff = _diff(run, setting, before)
         if diff:
@@ -144,13 +128,7 @@ def _diff(run: Run, setting: Setting, proposed: float) -> str | None:
 def _clipping(run: Run, clip: Setting | None) -> list[Signal]:
     if clip is not None:
         claim = f"`{clip.key}` = {clip.value} in {clip.source}:{clip.line}"
-        line = run.lines(clip.source, clip.line, clip.line)
-        place = Citation(
-            claim=claim,
-            source=clip.source,
-            locator=f"line {clip.line}",
-            quote=line[0].strip() if line else "",
-        )
+        place = cite_setting(run, clip, claim)
         return [Signal(id="clipping-configured", claim=claim, citations=[place], facts={"clip": clip.value})]
     if any("training-loop" in file.traits for file in run.code):
         return [Signal(id="clipping-absent", claim="no gradient clipping in the config or in the training code")]

@@ -2,7 +2,22 @@
 
 from traindx.curves.loss import main_loss, validation_of
 from traindx.curves.place import cite, nearest_index, where
+from traindx.curves.settings import cite_setting, clip_threshold, is_number, optimizer, rates
 from traindx.curves.shape import Shape, shape_of
 from traindx.curves.summary import summarise
 
-__all__ = ["Shape", "cite", "main_loss", "nearest_index", "shape_of", "summarise", "validation_of", "where"]
+__all__ = [
+    "Shape",
+    "cite",
+    "cite_setting",
+    "clip_threshold",
+    "is_number",
+    "main_loss",
+    "nearest_index",
+    "optimizer",
+    "rates",
+    "shape_of",
+    "summarise",
+    "validation_of",
+    "where",
+]

@@ -1,0 +1,54 @@
+"""The settings that the analyses ask for, whatever a project calls them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from traindx.artifacts import Run, Setting
+from traindx.contract import Citation
+
+_RATE = re.compile(r"(?:^|[^a-z])(?:lrs?|learning_?rates?|peaks?|rates?)(?:[^a-z]|$)|max_lr|base_lr|lr$", re.IGNORECASE)
+_CLIP = re.compile(r"clip|max_grad_norm|max_norm", re.IGNORECASE)
+_OPTIMIZER = re.compile(r"optim|(?:^|\.)opt(?:imizer)?(?:_name|\.name|\.type)?$", re.IGNORECASE)
+_KNOWN_OPTIMIZERS = re.compile(
+    r"adamw?|adafactor|adagrad|adadelta|rmsprop|lamb|lion|muon|nadam|radam|sgd|shampoo|soap", re.IGNORECASE
+)
+
+
+def is_number(setting: Setting) -> bool:
+    """Whether the value is a number (a bool is not)."""
+    return isinstance(setting.value, int | float) and not isinstance(setting.value, bool)
+
+
+def rates(settings: Sequence[Setting]) -> list[Setting]:
+    """Every learning rate that is configured, in the order of the settings."""
+    numbers = [row for row in settings if is_number(row) and 0 < float(row.value) < 100]
+    return [row for row in numbers if _RATE.search(row.key.rsplit(".", 1)[-1])]
+
+
+def clip_threshold(settings: Sequence[Setting]) -> Setting | None:
+    """The gradient-clipping threshold, where one is set to something above zero."""
+    numbers = [row for row in settings if is_number(row) and float(row.value) > 0]
+    return next((row for row in numbers if _CLIP.search(row.key)), None)
+
+
+def optimizer(settings: Sequence[Setting]) -> str | None:
+    """The optimizer's name in lower case: from the configuration, else from the class the code constructs."""
+    for row in settings:
+        if isinstance(row.value, str) and _OPTIMIZER.search(row.key):
+            found = _KNOWN_OPTIMIZERS.search(row.value)
+            if found:
+                return found.group().lower()
+    for row in settings:
+        found = _KNOWN_OPTIMIZERS.match(row.key)
+        if found and row.key[found.end() :].startswith((".", "W.")):
+            return found.group().lower()
+    return None
+
+
+def cite_setting(run: Run, setting: Setting, claim: str) -> Citation:
+    """The line that sets a value."""
+    text = run.lines(setting.source, setting.line, setting.line)
+    quote = text[0].strip()[:240] if text else ""
+    return Citation(claim=claim, source=setting.source, locator=f"line {setting.line}", quote=quote)
