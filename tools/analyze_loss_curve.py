@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import Field
 
 from traindx.artifacts import Run, Series
@@ -122,15 +123,19 @@ def _divergence(run: Run, loss: Series, shape: Shape, onset: int) -> list[Signal
     strength = float(np.clip(0.5 + 0.5 * shape.rise / learned, 0.5, 1.0))
     found = [Signal(id="loss-diverged", claim=claim, strength=strength, citations=places, facts=facts)]
     after = loss.values[onset:][np.isfinite(loss.values[onset:])]
-    if (
-        len(after) >= 4
-        and after[0] > after[-1]
-        and np.median(after[-2:]) < np.median(after[:2])
-        and after.max() <= 1.5 * after[0]
-    ):
+    if _learns_on(after, shape.noise):
         said = f"after the jump at {at} the loss falls again, from {after[0]:.4g} to {after[-1]:.4g}"
         found.append(Signal(id="loss-shifted-level", claim=said, citations=places[1:], facts=facts))
     return found
+
+
+def _learns_on(after: npt.NDArray[np.float64], noise: float) -> bool:
+    """Whether a curve that has jumped goes on falling from its new level, without a burst and without a flat line."""
+    if len(after) < 4:
+        return False
+    half = len(after) // 2
+    early, late = float(np.median(after[:half])), float(np.median(after[half:]))
+    return float(after.max()) <= 2 * float(np.median(after)) and early - late > max(0.02 * abs(early), noise)
 
 
 def _learned(run: Run, loss: Series, shape: Shape) -> list[Signal]:

@@ -1,0 +1,169 @@
+"""What changed where the loss broke: announced in the log, visible in a table, or planned in the configuration."""
+
+import csv
+import re
+from dataclasses import dataclass
+
+from traindx.artifacts import Run, Series
+from traindx.contract import Citation, Fact, Signal, Value
+from traindx.curves import cite_setting, is_number, main_loss, shape_of, where
+from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+
+MOST_LINES = 400
+LONGEST = 240
+
+
+class Question(ToolInput):
+    """Nothing to choose: the lines around the break of the main loss are looked at."""
+
+
+class Change(Value):
+    """Something that changed between the last good point and the first bad one."""
+
+    what: str
+    source: str
+    line: int
+    text: str
+
+
+class ChangeReport(ToolOutput):
+    """Where the loss broke, and everything that changed there."""
+
+    onset: str
+    changes: list[Change]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of change: the words that announce it in a log, and the names of columns and settings that carry it."""
+
+    signal: str
+    what: str
+    words: re.Pattern[str]
+    names: re.Pattern[str]
+
+
+def _kind(signal: str, what: str, words: str, names: str) -> Kind:
+    return Kind(signal, what, re.compile(words, re.IGNORECASE), re.compile(names, re.IGNORECASE))
+
+
+KINDS = (
+    _kind(
+        "resumed-at-onset",
+        "the run was resumed",
+        r"\bresum(?:e|ed|ing)\b|\bload(?:ed|ing) (?:the )?(?:checkpoint|state|weights)\b"
+        r"|\brestor(?:ed|ing) (?:from|checkpoint)",
+        r"resume",
+    ),
+    _kind(
+        "optimizer-changed-at-onset",
+        "the optimizer or its settings changed",
+        r"\b(?:switch|chang|replac|new|set)\w*\b.{0,30}\boptimi[sz]er|\boptimi[sz]er\b.{0,30}(?:->|=>|→|switch|chang|now)"
+        r"|\b(?:unfreez|unfroz)\w*",
+        r"optim|unfreeze|switch",
+    ),
+    _kind(
+        "lr-announced-at-onset",
+        "the learning rate was set anew",
+        r"\b(?:set|chang|rais|increas|restart|reset|switch)\w*\b.{0,30}\b(?:lr|learning rate)\b"
+        r"|\b(?:lr|learning rate)\b.{0,30}(?:->|=>|→|raised|increased|restart)",
+        r"milestone|restart|cycle",
+    ),
+    _kind(
+        "data-changed-at-onset",
+        "the data changed",
+        r"\b(?:stage|phase|curriculum|level|task)\b.{0,40}(?:->|=>|→|\d|start|begin|enter|switch|next|now)"
+        r"|\b(?:switch|chang|load|next|new|enter|start)\w*\b.{0,30}"
+        r"\b(?:data ?set|shard|corpus|domain|stage|curriculum|split)\b",
+        r"stage|phase|curriculum|data ?set|shard|domain|corpus|task|source|difficulty",
+    ),
+)
+
+
+@tool(needs=["series"], emits={kind.signal: f"{kind.what} where the loss broke" for kind in KINDS})
+def find_changes(question: Question, run: Run) -> ChangeReport:  # noqa: ARG001 - every tool takes its input
+    """Look between the last good and the first bad value of the loss for what changed there: announcements in the log,
+    a column of the table that switches, a setting whose value is that very epoch.
+    """
+    loss = main_loss(run.series)
+    onset = None if loss is None else shape_of(loss.values).broke
+    if loss is None or onset is None or onset == 0:
+        raise NoData("the loss has no break to look around")
+    found = [*_announced(run, loss, onset), *_switched(run, loss, onset), *_planned(run, loss, onset)]
+    by_signal: dict[str, list[tuple[Kind, Citation]]] = {}
+    for kind, place in found:
+        by_signal.setdefault(kind.signal, []).append((kind, place))
+    at = where(loss, onset)
+    return ChangeReport(
+        onset=at,
+        changes=[
+            Change(what=kind.what, source=place.source, line=_line(place), text=place.quote) for kind, place in found
+        ],
+        signals=[_signal(rows, at) for rows in by_signal.values()],
+    )
+
+
+def _signal(rows: list[tuple[Kind, Citation]], at: str) -> Signal:
+    kind, place = rows[0]
+    facts: dict[str, Fact] = {"onset": at, "change": place.quote, "change_place": f"{place.source}:{_line(place)}"}
+    claim = f"{kind.what} at {at}: {place.quote}"
+    return Signal(id=kind.signal, claim=claim, citations=[place for _, place in rows[:3]], facts=facts)
+
+
+def _line(place: Citation) -> int:
+    return int(place.locator.removeprefix("line "))
+
+
+def _announced(run: Run, loss: Series, onset: int) -> list[tuple[Kind, Citation]]:
+    """Lines of the same log between the two values that are not measurements themselves."""
+    first, last = int(loss.lines[onset - 1]), int(loss.lines[onset])
+    if loss.place != "line" or last <= first + 1:
+        return []
+    measured = {
+        int(line) for row in run.series if row.source == loss.source for line in row.lines[max(0, onset - 50) :]
+    }
+    found = []
+    start = max(first + 1, last - MOST_LINES)
+    for number, text in enumerate(run.lines(loss.source, start, last - 1), start):
+        kind = None if number in measured else next((kind for kind in KINDS if kind.words.search(text[:LONGEST])), None)
+        if kind is not None:
+            place = Citation(
+                claim=f"{kind.what} here", source=loss.source, locator=f"line {number}", quote=text.strip()[:LONGEST]
+            )
+            found.append((kind, place))
+    return found
+
+
+def _switched(run: Run, loss: Series, onset: int) -> list[tuple[Kind, Citation]]:
+    """Cells of the table that hold a word and change it between the two rows."""
+    before, after = int(loss.lines[onset - 1]), int(loss.lines[onset])
+    rows = [run.lines(loss.source, line, line) for line in (1, before, after)]
+    if loss.place != "line" or before < 2 or not all(rows):
+        return []
+    separator = max("\t;,|", key=rows[0][0].count)
+    header, old, new = (next(csv.reader([row[0]], delimiter=separator), []) for row in rows)
+    if not len(header) == len(old) == len(new) > 1:
+        return []
+    found = []
+    for name, was, now in zip(header, old, new, strict=True):
+        kind = next((kind for kind in KINDS if kind.names.search(name)), None)
+        if kind is not None and was.strip() != now.strip():
+            claim = f"`{name.strip()}` changes from {was.strip()} to {now.strip()}"
+            place = Citation(
+                claim=claim, source=loss.source, locator=f"line {after}", quote=rows[2][0].strip()[:LONGEST]
+            )
+            found.append((kind, place))
+    return found
+
+
+def _planned(run: Run, loss: Series, onset: int) -> list[tuple[Kind, Citation]]:
+    """Settings whose name speaks of a change and whose value is the very epoch or step of the break."""
+    position = float(loss.at[onset])
+    found = []
+    for setting in run.settings:
+        if not is_number(setting) or float(setting.value) != position or position < 2:
+            continue
+        kind = next((kind for kind in KINDS if kind.names.search(setting.key)), None)
+        if kind is not None:
+            found.append((kind, cite_setting(run, setting, f"`{setting.key}` puts a change at {where(loss, onset)}")))
+    return found
