@@ -69,7 +69,7 @@ def test_roles_by_name_and_content(tmp_path: Path) -> None:
         "stdout.txt": "log",
         "2024_run.txt": "log",
         "notes.txt": "other",
-        "requirements.txt": "other",
+        "requirements.txt": "config",
         "metrics.csv": "metrics",
         "houses.csv": "data",
         "history.jsonl": "metrics",

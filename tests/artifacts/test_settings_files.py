@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ast
 import io
+import time
 
 import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from traindx.artifacts.codesettings import code_settings
 from traindx.artifacts.logsettings import read_log_settings
-from traindx.artifacts.settings import Unreadable, read_settings
+from traindx.artifacts.settings import Unreadable, read_configuration, read_settings
 from traindx.contract import Fact
 
 
@@ -58,7 +62,7 @@ def test_what_wandb_wraps_is_unwrapped() -> None:
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("c.yaml", "a: [1, 2"), ("c.yaml", "[" * 20_000), ("c.toml", "= 3"), ("c.yaml", "a: 1\n" * 100_000)],
+    [("c.yaml", "a: [1, 2"), ("c.yaml", "[" * 20_000), ("c.toml", "= 3"), ("c.yaml", "a: 1\n" * 1_000_000)],
 )
 def test_a_broken_file_says_why(name: str, text: str) -> None:
     with pytest.raises(Unreadable):
@@ -122,3 +126,183 @@ def test_settings_in_code() -> None:
         "clip_grad_norm_.max_norm": 1.0,
         "depth": 12,
     }
+
+
+def _with_remarks(name: str, text: str) -> tuple[dict[str, Fact], list[str]]:
+    found, remarks = read_configuration(io.BytesIO(text.encode()), name)
+    return {setting.key: setting.value for setting in found}, remarks
+
+
+def test_yaml_with_odd_tags_is_read_and_never_obeyed() -> None:
+    text = (
+        "a: !!python/object/apply:os.system ['touch MARKER']\nb: !include other.yaml\n"
+        "c: !!python/tuple [1, 2]\nargs: !!python/object:argparse.Namespace\n  lr: 0.1\n"
+    )
+    found, remarks = _with_remarks("c.yaml", text)
+    assert found == {"a[0]": "touch MARKER", "b": "!include other.yaml", "c[0]": 1, "c[1]": 2, "args.lr": 0.1}
+    assert len(remarks) == 1
+    assert "line 1" in remarks[0]
+
+
+def test_yaml_anchors_merges_duplicates_and_documents() -> None:
+    text = "base: &b {lr: 0.1, wd: 0.2}\nrun:\n  <<: *b\n  lr: 0.5\nrun2: *b\nseed: 1\nseed: 2\n---\nlater: 3\n"
+    found, remarks = _with_remarks("c.yaml", text)
+    assert found == {
+        "base.lr": 0.1,
+        "base.wd": 0.2,
+        "run.wd": 0.2,
+        "run.lr": 0.5,
+        "run2.lr": 0.1,
+        "run2.wd": 0.2,
+        "seed": 2,
+        "later": 3,
+    }
+    assert remarks == ["`c.yaml`: line 7: `seed` stands here again; the last one counts"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 300_000, "{" * 300_000, "- " * 300_000, "? " * 300_000, "a: " * 100_000, "&a " * 100_000, "[a, " * 100_000],
+    ids=["flow", "maps", "items", "keys", "values", "anchors", "lists"],
+)
+def test_hostile_yaml_is_refused_quickly(text: str) -> None:
+    begun = time.process_time()
+    _with_remarks("c.yaml", text)
+    assert time.process_time() - begun < 3
+
+
+@pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML without libyaml keeps the small bound")
+def test_a_yaml_of_a_megabyte_is_read() -> None:
+    text = "".join(f"key{n}: {n}\n" for n in range(4_000)) + "# " + "x" * 1_000_000 + "\nlast: 1\n"
+    assert _config("c.yaml", text)["last"] == (1, 4_002)
+
+
+def test_json_with_comments_and_trailing_commas() -> None:
+    text = '{\n  // the rate\n  "lr": 0.1, /* two\n lines */\n  "url": "http://x//y",\n  "n": [1, 2,],\n}\n'
+    found, remarks = _with_remarks("c.json", text)
+    assert found == {"lr": 0.1, "url": "http://x//y", "n[0]": 1, "n[1]": 2}
+    assert "not strict JSON" in remarks[0]
+    assert _config("c.json", text)["url"][1] == 5
+
+
+def test_a_cut_json_gives_what_it_has() -> None:
+    found, remarks = _with_remarks("c.json", '{"lr": 0.1, "b": {"c": 2, "d"')
+    assert found == {"lr": 0.1, "b.c": 2}
+    assert remarks
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("c.ini", "[train]\nlr = 0.1 ; rate\n# no\nname: x\n", {"train.lr": 0.1, "train.name": "x"}),
+        (".env", "export EPOCHS=3\nWANDB_API_KEY=0123456789\n", {"EPOCHS": 3}),
+        (
+            "c.gin",
+            "Trainer.lr = 0.1\ntrain/Net.sizes = [1,\n  2]\n",
+            {"Trainer.lr": 0.1, "train/Net.sizes[0]": 1, "train/Net.sizes[1]": 2},
+        ),
+        (
+            "args.txt",
+            "Namespace(lr=0.1,\n  name='x', betas=(0.9, 0.95))\n",
+            {"lr": 0.1, "name": "x", "betas[0]": 0.9, "betas[1]": 0.95},
+        ),
+        (
+            "cmd.txt",
+            "python train.py --lr 0.1 --amp --weight-decay=1e-4\n",
+            {"lr": 0.1, "amp": True, "weight_decay": 1e-4},
+        ),
+        ("model.cfg", "model:\n  depth: 3\nlr: 0.1\n", {"model.depth": 3, "lr": 0.1}),
+        ("hparams", '{"lr": 0.1}', {"lr": 0.1}),
+    ],
+)
+def test_other_notations(name: str, text: str, expected: dict[str, Fact]) -> None:
+    assert _with_remarks(name, text)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "requirements.txt",
+            "torch>=2.0,<3\nnumpy==1.26.4  # pinned\n-r other.txt\nscipy\n",
+            {"torch": ">=2.0,<3", "numpy": "1.26.4", "scipy": "any"},
+        ),
+        (
+            "pip_freeze.txt",
+            "flash_attn==2.7.0.post2\ntorch==2.6.0.dev20250110+cu124\n",
+            {"flash-attn": "2.7.0.post2", "torch": "2.6.0.dev20250110+cu124"},
+        ),
+        ("pip_list.txt", "Package    Version\n---------- -------\ntorch      2.4.0\n", {"torch": "2.4.0"}),
+        (
+            "environment.yml",
+            "name: x\ndependencies:\n  - python=3.11\n  - numpy=1.26.4=py311h64a_0\n  - pip:\n    - torch==2.4.0\n",
+            {"python": "3.11", "numpy": "1.26.4", "torch": "2.4.0"},
+        ),
+        ("requirements.txt", "pkg @ git+https://user:secret@host/repo.git\n", {"pkg": "git+https://host/repo.git"}),
+        (
+            "collect_env.txt",
+            "Collecting environment information...\nPyTorch version: 2.4.0+cu121\n[pip3] numpy==1.26.4\n",
+            {"pytorch": "2.4.0+cu121", "numpy": "1.26.4"},
+        ),
+    ],
+)
+def test_lists_of_packages(name: str, text: str, expected: dict[str, str]) -> None:
+    found, _ = _with_remarks(name, text)
+    packages = {key.removeprefix("packages."): value for key, value in found.items() if key.startswith("packages.")}
+    assert packages == expected
+
+
+_SECRETS = {
+    "api_key": "abcdef",
+    "WANDB_API_KEY": "abcdef",
+    "hf_token": "abcdef",
+    "password": "abcdef",
+    "db.passwd": "abcdef",
+    "client_secret": "abcdef",
+    "auth.token": "abcdef",
+    "apiKey": "abcdef",
+    "anything": "hf_abcdefghijklmnopqrstuvwx",
+    "url": "postgres://user:pass@host/db",
+    "AWS_SECRET_ACCESS_KEY": "abcdef",
+}
+_SETTINGS: dict[str, Fact] = {
+    "pad_token": "<pad>",
+    "max_tokens": 512,
+    "pad_token_id": 0,
+    "tokenizer": "bpe",
+    "key_dim": 64,
+    "monitor_key": "loss",
+    "num_keys": 3,
+    "eos_token": "</s>",
+    "token_dropout": 0.1,
+}
+
+
+@pytest.mark.parametrize("reader", ["yaml", "json", "env", "code"])
+def test_secrets_never_become_settings(reader: str) -> None:
+    values: dict[str, Fact] = {**_SECRETS, **_SETTINGS}
+    if reader == "yaml":
+        found = _with_remarks("c.yaml", yaml.safe_dump(values))[0]
+    elif reader == "json":
+        found = _with_remarks("c.json", __import__("json").dumps(values))[0]
+    elif reader == "env":
+        found = _with_remarks(".env", "".join(f"{key}={value}\n" for key, value in values.items()))[0]
+    else:
+        plain = {key: value for key, value in values.items() if "." not in key}
+        found = _code("".join(f"{key} = {value!r}\n" for key, value in plain.items()))
+    assert found == _SETTINGS
+
+
+@settings(max_examples=100, deadline=5_000)
+@given(
+    content=st.one_of(
+        st.binary(max_size=500), st.text(alphabet="a:{}[]-\n \"'#,=&*!|>?1.e%", max_size=80).map(str.encode)
+    ),
+    name=st.sampled_from(
+        ["c.yaml", "c.json", "c.toml", "c.ini", "c", ".env", "c.gin", "requirements.txt", "environment.yml"]
+    ),
+)
+def test_no_bytes_make_reading_settings_fail(content: bytes, name: str) -> None:
+    found, remarks = read_configuration(io.BytesIO(content), name)
+    assert all(setting.key and setting.line >= 1 for setting in found)
+    assert all(name in remark for remark in remarks)

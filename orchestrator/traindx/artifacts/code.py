@@ -66,7 +66,11 @@ class NotPython(ValueError):
 
 def parse(handle: BinaryIO) -> ast.Module:
     """The syntax tree of a Python file; raises `NotPython` with the reason."""
-    text = "".join(text for _, text in blocks(handle, LARGEST + 1))
+    return parse_text("".join(text for _, text in blocks(handle, LARGEST + 1)))
+
+
+def parse_text(text: str) -> ast.Module:
+    """The syntax tree of Python code; raises `NotPython` with the reason."""
     if len(text) > LARGEST:
         raise NotPython(f"it is larger than {LARGEST >> 20} MB")
     with warnings.catch_warnings():

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from traindx.artifacts.model import Setting
-from traindx.artifacts.settings import dotted, flat
+from traindx.artifacts.values import dotted, flat, is_secret
 from traindx.contract import Fact
 
 _OPTIMIZERS = frozenset(
@@ -75,6 +75,8 @@ def code_settings(tree: ast.Module, source: str) -> list[Setting]:
         if len(found) >= _MOST:
             break
         for path, leaf in flat(value, (key,)):
+            if is_secret(dotted(path), leaf):
+                continue
             found.append(Setting(dotted(path), leaf if not isinstance(leaf, str) else leaf[:200], source, line))
     return sorted(found, key=lambda setting: setting.line)
 

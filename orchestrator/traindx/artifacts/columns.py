@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from traindx.artifacts.model import Axis, Series
 from traindx.artifacts.names import Kind, MetricName
 
 if TYPE_CHECKING:
-    from traindx.artifacts.model import Numbers
+    from traindx.artifacts.model import LineNumbers, Numbers
+    from traindx.artifacts.thinning import Points
 
 MOST_TEXTS = 200_000
 """points of a series whose spelling is kept"""
 MOST_COLUMNS = 400
 """columns of one file; a log with more is printing something other than metrics"""
+MOST_POINTS = 1_000_000
+"""points of a series before it is thinned"""
+MOST_POINTS_OF_FILE = 8_000_000
+"""points of all series of a file: some 200 MB"""
+_MOST_RESTARTS = 1_000
 _MISSING = math.nan
 
 
@@ -25,68 +30,129 @@ class Column:
 
     def __init__(self, original: str, metric: MetricName) -> None:
         self.original, self.metric = original, metric
-        self.epochs, self.steps, self.values, self.lines = array("d"), array("d"), array("d"), array("q")
         self.total = 0.0
-        self.texts: list[str] | None = []
+        self.unit = ""
+        self._texts: list[bytes] | None = []
+        """what the points are spelt like, each with a line feed; None for too many"""
+        self._count = 0
+        self._epochs, self._steps, self._values, self._lines = array("d"), array("d"), array("d"), array("q")
+        self._settled: Points | None = None
+
+    def __len__(self) -> int:
+        return self._count
 
     def add(self, value: float, text: str, line: int, epoch: float | None, step: float | None) -> None:
-        """Append a point; a counter that the file does not show is None and costs no memory."""
-        epochs, steps = None if epoch is None else (epoch,), None if step is None else (step,)
-        self.extend((value,), (text,), (line,), epochs, steps)
+        """Append a point; a counter that the file does not show is None."""
+        self._values.append(value)
+        self._lines.append(line)
+        self._epochs.append(_MISSING if epoch is None else epoch)
+        self._steps.append(_MISSING if step is None else step)
+        self._count += 1
+        if self._texts is not None:
+            self._texts.append(f"{text}\n".encode())
+            if self._count > MOST_TEXTS:
+                self._texts = None
+                self._settle()
+
+    def keeps_texts(self, more: int) -> bool:
+        """Whether the spelling of so many further points would be kept."""
+        return self._texts is not None and self._count + more <= MOST_TEXTS
 
     def extend(
         self,
-        values: Sequence[float],
-        texts: Sequence[str],
-        lines: Sequence[int],
-        epochs: Sequence[float] | None,
-        steps: Sequence[float] | None,
+        values: Numbers,
+        texts: bytes,
+        lines: LineNumbers,
+        epochs: Numbers | None,
+        steps: Numbers | None,
     ) -> None:
-        """Append points that stand in lines of one form."""
-        known = len(self.values)
-        self.values.extend(values)
-        self.lines.extend(lines)
-        for counter, positions in ((self.epochs, epochs), (self.steps, steps)):
-            if positions is not None:
-                _pad(counter, known)
-                counter.extend(positions)
-        if self.texts is not None:
-            if known + len(texts) <= MOST_TEXTS:
-                self.texts.extend(texts)
+        """Append many points; `texts` spells each, with a line feed."""
+        if self._texts is not None:
+            if self.keeps_texts(len(values)):
+                self._texts.append(texts)
             else:
-                self.texts = None
+                self._texts = None
+        self._points.extend(values, lines, epochs, steps)
+        self._count += len(values)
+
+    @property
+    def kept(self) -> int:
+        """How many points are in memory."""
+        return len(self._values) + (0 if self._settled is None else len(self._settled))
+
+    @property
+    def stride(self) -> int:
+        """One point in so many is kept."""
+        return 1 if self._settled is None else self._settled.stride
+
+    def thin(self, most: int) -> None:
+        """Keep at most so many of the points so far, and as few of those to come."""
+        self._points.thin(most)
+
+    @property
+    def _points(self) -> Points:
+        """All points, in numpy's hands."""
+        self._settle()
+        if self._settled is None:
+            from traindx.artifacts.thinning import Points
+
+            self._settled = Points()
+        return self._settled
+
+    def _settle(self) -> None:
+        """Move the points that came one by one to the others."""
+        if not self._values:
+            return
+        import numpy as np
+
+        from traindx.artifacts.thinning import Points
+
+        self._settled = self._settled or Points()
+        self._settled.extend(
+            np.array(self._values), np.array(self._lines), np.array(self._epochs), np.array(self._steps)
+        )
+        self._epochs, self._steps, self._values, self._lines = array("d"), array("d"), array("d"), array("q")
 
     def series(self, source: str, name: str) -> Series:
         """The column as a series on the axis that orders its points."""
         import numpy as np
 
-        axis, at = self._positions()
+        points = self._points
+        values, lines, epochs, steps, rows = points.all()
+        axis, at = self._positions(epochs, steps, rows)
+        back = np.flatnonzero(np.diff(at) < 0) + 1 if axis != "row" else np.zeros(0, dtype=np.int64)
         return Series(
             name=name,
             original=self.original,
             source=source,
             axis=axis,
             at=at,
-            values=np.frombuffer(self.values, dtype=np.float64),
-            lines=np.frombuffer(self.lines, dtype=np.int64),
-            texts=tuple(self.texts or ()),
+            values=values,
+            lines=lines,
+            texts=tuple(b"".join(self._texts or ()).decode().split("\n")[:-1]),
+            unit=self.unit,
+            steps=steps,
+            epochs=epochs,
+            restarts=tuple(back[:_MOST_RESTARTS].tolist()),
+            thinned=points.stride,
         )
 
-    def _positions(self) -> tuple[Axis, Numbers]:
+    def _positions(self, epochs: Numbers | None, steps: Numbers | None, rows: Numbers) -> tuple[Axis, Numbers]:
         import numpy as np
 
-        _pad(self.epochs, len(self.values))
-        _pad(self.steps, len(self.values))
-        epochs = np.frombuffer(self.epochs, dtype=np.float64)
-        steps = np.frombuffer(self.steps, dtype=np.float64)
-        counts_epochs, counts_steps = bool(np.isfinite(epochs).all()), bool(np.isfinite(steps).all())
-        if counts_steps and not (counts_epochs and _restarts_each_epoch(epochs, steps)):
+        counts_epochs = epochs is not None and bool(np.isfinite(epochs).all())
+        counts_steps = steps is not None and bool(np.isfinite(steps).all())
+        if (
+            steps is not None
+            and counts_steps
+            and not (epochs is not None and counts_epochs and _restarts_each_epoch(epochs, steps))
+        ):
             return "step", steps
-        if not counts_epochs:
-            return (
-                ("step", _carried(steps)) if np.isfinite(steps[:1]).any() else ("row", np.arange(1.0, len(epochs) + 1))
-            )
-        if not counts_steps or bool((np.diff(epochs) > 0).all()):
+        if epochs is None or not counts_epochs:
+            if steps is not None and bool(np.isfinite(steps[:1]).any()):
+                return "step", _carried(steps)
+            return "row", rows
+        if steps is None or not counts_steps or bool((np.diff(epochs) > 0).all()):
             return "epoch", epochs
         # Steps that start again with each epoch are positions inside it: epoch 3, step 50 of 200 stands at 3.25.
         length = max(self.total, float(steps.max())) or 1.0
@@ -111,12 +177,31 @@ class Columns:
             column = self._columns[key] = Column(original, metric)
         return column
 
+    def bound(self) -> None:
+        """Thin the longest columns until all of them together fit."""
+        for column in self._columns.values():
+            if column.kept > MOST_POINTS:
+                column.thin(MOST_POINTS)
+        while sum(column.kept for column in self._columns.values()) > MOST_POINTS_OF_FILE:
+            longest = max(self._columns.values(), key=lambda column: column.kept)
+            longest.thin(longest.kept // 2)
+
+    def remarks(self, source: str) -> list[str]:
+        """What was left out, in words."""
+        strides = [column.stride for column in self._columns.values() if column.stride > 1]
+        if not strides:
+            return []
+        return [
+            f"`{source}` has so many points that of {len(strides)} series only one in up to {max(strides)} was kept,"
+            " with the extremes between them"
+        ]
+
     def series(self, source: str) -> list[Series]:
         """The series of the file, in the order in which they first appear."""
         named = {column.metric.name for column in self._columns.values() if column.metric.kind == "loss"}
         found = []
         for (_, _, counted_by), column in self._columns.items():
-            if not len(column.values) or (counted_by == "row" and _passing_mention(column)):
+            if not len(column) or (counted_by == "row" and _passing_mention(column)):
                 continue
             name = column.metric.name
             # `train 0.18 val 0.17` names phases only: that is the loss, unless a loss is named beside it.
@@ -130,12 +215,7 @@ _MENTIONABLE: frozenset[Kind] = frozenset({"loss", "accuracy"})
 
 
 def _passing_mention(column: Column) -> bool:
-    return len(column.values) < 2 and column.metric.kind not in _MENTIONABLE
-
-
-def _pad(counter: array[float], length: int) -> None:
-    if len(counter) < length:
-        counter.extend(_MISSING for _ in range(length - len(counter)))
+    return len(column) < 2 and column.metric.kind not in _MENTIONABLE
 
 
 def _restarts_each_epoch(epochs: Numbers, steps: Numbers) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 BLOCK = 1 << 20
@@ -40,6 +40,48 @@ def blocks(handle: BinaryIO, most: int | None = None) -> Iterator[tuple[int, str
         yield number, _cleaned(left)
 
 
+class RawBlocks:
+    """The same as bytes: whole lines, UTF-8 or nearly so. A line longer than a block is passed over and counted."""
+
+    def __init__(self, handle: BinaryIO, size: int = BLOCK) -> None:
+        self._handle, self._size = handle, size
+        self.long_lines = 0
+        self.count: Callable[[bytes], int] = lambda raw: raw.count(b"\n")
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        head = self._handle.read(4)
+        mark, encoding = next(((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", "utf-8"))
+        decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)(errors="replace")
+        left, number, passing = head[len(mark) :], 1, False
+        left = decoder.decode(left).encode() if decoder else left
+        while more := self._handle.read(self._size):
+            raw = left + (decoder.decode(more).encode(errors="replace") if decoder else more)
+            if passing:
+                start = _first_break(raw)
+                if start < 0:
+                    left = b""
+                    continue
+                number += raw[start] == 10
+                raw, passing = raw[start + 1 :], False
+            cut = raw.rfind(b"\n") + 1 or raw.rfind(b"\r") + 1
+            if cut:
+                whole, left = raw[:cut], raw[cut:]
+                yield number, _cleaned_bytes(whole)
+                number += self.count(whole)
+            else:
+                left = raw
+            if len(left) > self._size:
+                left, passing = b"", True
+                self.long_lines += 1
+        if left:
+            yield number, _cleaned_bytes(left)
+
+
+def _first_break(raw: bytes) -> int:
+    places = [place for place in (raw.find(b"\n"), raw.find(b"\r")) if place >= 0]
+    return min(places, default=-1)
+
+
 def numbered(handle: BinaryIO, most: int | None = None) -> Iterator[tuple[int, str]]:
     """Every line, or piece of a very long one, with its number; without its line end."""
     for first, text in blocks(handle, most):
@@ -72,3 +114,9 @@ def _cleaned(text: str) -> str:
     if "\b" in text:
         text = _BACKSPACES.sub("\r", text)  # Keras walks back over its progress bar instead of returning
     return text
+
+
+def _cleaned_bytes(raw: bytes) -> bytes:
+    if b"\x1b" in raw or b"\0" in raw or b"\b" in raw:
+        return _cleaned(raw.decode(errors="replace")).encode(errors="replace")
+    return raw

@@ -24,3 +24,6 @@ LEVEL = re.compile(
     r"|^(?P<glog>[IWEF])\d{4} \d\d:\d\d:\d\d"
 )
 """the level inside a prefix"""
+
+LOOSE_PREFIX = re.compile(re.sub(r"\\d(?:\\d\??|\{[\d,]+\})?", r"\\d+", PREFIX.pattern))
+"""as far as a prefix could reach in a line with the same words and longer or shorter numbers"""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import BinaryIO, TypeVar
 
-from traindx.artifacts import code, discover, table
+from traindx.artifacts import code, discover, table, trackers
 from traindx.artifacts.codesettings import code_settings
 from traindx.artifacts.lines import excerpt
 from traindx.artifacts.logsettings import read_log_settings
@@ -17,10 +17,12 @@ from traindx.artifacts.roles import suffix
 from traindx.artifacts.scope import Scope
 from traindx.artifacts.settings import read_settings
 from traindx.artifacts.sightings import read_sightings
-from traindx.artifacts.textlog import LARGEST, read_log
+from traindx.artifacts.textlog import read_log
 from traindx.artifacts.watch import Progress, watched
 from traindx.errors import UnreadableInput
 
+_MOST_TRACKED = 2_000
+_HEAD = 64 << 10
 _MOST_FILES: dict[Role, int] = {"log": 200, "metrics": 200, "config": 200, "code": 400}
 # Parsing costs about 10 s per MB of YAML and 1 s per MB of Python; logs and tables stream at 17 MB/s.
 _MOST_BYTES: dict[Role, int] = {"config": 1 << 20, "code": 8 << 20}
@@ -45,15 +47,17 @@ class Run:
         """Every metric over time."""
         logged = self._read("log", self._log_series)
         tabled = self._read("metrics", self._table_series)
-        return sorted(logged + tabled, key=lambda series: series.source)
+        tracked = [series for found in self._tracked.values() for series in found.series]
+        return sorted(logged + tabled + tracked, key=lambda series: series.source)
 
     @cached_property
     def settings(self) -> list[Setting]:
         """Every configuration value: from files made for it first, then from what logs print, then from code."""
         configured = self._read("config", lambda handle, file: read_settings(handle, file.path))
         printed = self._read("log", lambda handle, file: read_log_settings(handle, file.path))
+        tracked = [setting for found in self._tracked.values() for setting in found.settings]
         coded = [setting for path, tree in self._trees for setting in code_settings(tree, path)]
-        return configured + printed + coded
+        return configured + tracked + printed + coded
 
     @cached_property
     def sightings(self) -> list[Sighting]:
@@ -71,35 +75,44 @@ class Run:
             return excerpt(handle, max(first, 1), last)
 
     @cached_property
+    def _tracked(self) -> dict[str, trackers.Found]:
+        """What the files of experiment trackers hold, by path."""
+        found: dict[str, trackers.Found] = {}
+        for file in [file for file in self.files if trackers.worth_a_look(file.path, file.role)][:_MOST_TRACKED]:
+            with self._remarked(file.path), self.scope.open(file.path) as handle:
+                kind = trackers.recognise(file.path, handle.read(trackers.HEAD))
+                if kind is not None:
+                    handle.seek(0)
+                    found[file.path] = trackers.read(kind, watched(handle, file, self._progress), file.path)
+                    for remark in found[file.path].remarks:
+                        self._remark(f"`{file.path}`: {remark}")
+        return found
+
+    @cached_property
     def _trees(self) -> list[tuple[str, ast.Module]]:
         return self._read("code", _tree)
 
     def _log_series(self, handle: BinaryIO, file: RunFile) -> list[Series]:
-        if file.size > LARGEST:
-            self._remark(f"of `{file.path}` the first {LARGEST >> 20} MB were read for metrics")
-        series, overflow = read_log(handle, file.path)
-        if overflow:
-            self._remark(f"`{file.path}` names more metrics than are kept; the later ones were left out")
+        series, remarks = read_log(handle, file.path)
+        for remark in remarks:
+            self._remark(remark)
         return series
 
     def _table_series(self, handle: BinaryIO, file: RunFile) -> list[Series]:
-        kind = suffix(file.path)
-        if "tfevents" in file.path or kind == "wandb":
-            events = "TensorBoard" if "tfevents" in file.path else "Weights & Biases"
-            self._remark(f"`{file.path}` holds {events} events, which are not read yet")
-            return []
-        if kind == "json":
-            series, trouble = table.read_json(handle, file.path)
-            if trouble:
-                self._remark(f"`{file.path}`: {trouble}")
-            return series
-        first = handle.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
+        head = handle.read(_HEAD).lstrip(b"\xef\xbb\xbf \t\r\n")
         handle.seek(0)
-        return (table.read_jsonl if first.startswith(b"{") else table.read_csv)(handle, file.path)
+        if not head.startswith((b"{", b"[")):
+            return table.read_csv(handle, file.path)
+        if table.is_one_record_per_line(head):
+            return table.read_jsonl(handle, file.path)
+        series, trouble = table.read_json(handle, file.path)
+        if trouble:
+            self._remark(f"`{file.path}`: {trouble}")
+        return series
 
     def _read(self, role: Role, reader: Callable[[BinaryIO, RunFile], list[Item]]) -> list[Item]:
         """What a reader finds in every file of a role, in the order of their paths."""
-        offered = [file for file in self.files if file.role == role and file.size]
+        offered = [file for file in self.files if file.role == role and file.size and file.path not in self._tracked]
         chosen = _within(offered, _MOST_FILES[role], _MOST_BYTES.get(role))
         if len(chosen) < len(offered):
             self._remark(f"of {len(offered):,} {role} files {len(chosen):,} were read, those nearest to the top")

@@ -102,6 +102,14 @@ def _is_header(cells: list[str]) -> bool:
     return all(_number(cell) is None for cell in cells) and any(normalise(cell).kind != "other" for cell in cells)
 
 
+def is_one_record_per_line(head: bytes) -> bool:
+    """Whether a file that begins like this holds a JSON object per line; a pretty-printed object does not."""
+    first, _, rest = head.partition(b"\n")
+    if not first.startswith(b"{") or not first.rstrip().endswith(b"}"):
+        return False
+    return not rest.strip() or rest.lstrip().startswith(b"{")
+
+
 def read_jsonl(handle: BinaryIO, source: str) -> list[Series]:
     """The numbers of a file with one JSON object per line."""
     table = _Table()

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from traindx.artifacts.trackers.wire import BYTES, FIXED32, FIXED64, VARINT, Field, Malformed, fields, integer, text
+from traindx.artifacts.trackers.wire import (
+    BYTES,
+    FIXED32,
+    FIXED64,
+    VARINT,
+    Field,
+    Malformed,
+    fields,
+    integer,
+    signed,
+    text,
+)
 from traindx.artifacts.trackers.wire import varint as read_varint
 from traindx.contract import Fact
 
@@ -40,6 +52,10 @@ _FORMATS = {
     "float": "<f4", "double": "<f8", "half": "<f2", "int8": "<i1", "int16": "<i2", "int32": "<i4", "int64": "<i8",
     "uint8": "<u1", "uint16": "<u2", "uint32": "<u4", "uint64": "<u8",
 }  # fmt: skip
+_CODES = {
+    "float": "<f", "double": "<d", "half": "<e", "int8": "<b", "int16": "<h", "int32": "<i", "int64": "<q",
+    "uint8": "<B", "uint16": "<H", "uint32": "<I", "uint64": "<Q",
+}  # fmt: skip
 _SESSION_START, _SESSION_END, _FAILURE = 3, 4, 2
 
 
@@ -52,9 +68,18 @@ class Slot(NamedTuple):
 
     def number(self, data: bytes) -> float:
         """The number of one event."""
-        import numpy as np
-
-        return float(decode(self, np.frombuffer(data, dtype=np.uint8)[:, None])[0])
+        part = data[self.start : self.start + self.width]
+        if self.kind in _CODES:
+            return float(struct.unpack(_CODES[self.kind], part)[0])
+        if self.kind == "zero":
+            return 0.0
+        if self.kind == "brain":
+            return float(struct.unpack("<f", b"\0\0" + part)[0])
+        value = read_varint(part, 0, len(part))[0]
+        if self.kind == "varint":
+            return float(signed(value))
+        half = struct.pack("<H", value & 0xFFFF)
+        return float(struct.unpack(*(("<e", half) if self.kind == "half varint" else ("<f", b"\0\0" + half)))[0])
 
 
 @dataclass
@@ -235,8 +260,6 @@ def _hyper_parameters(event: Event, data: bytes, content: Field) -> None:
 
 def _hyper_parameter(data: bytes, entry: Field) -> list[tuple[str, Fact]]:
     """An entry of the map from names to `google.protobuf.Value`."""
-    import struct
-
     key, value = "", None
     for part in fields(data, entry.start, entry.end):
         if part.number == 1 and part.wire == BYTES:

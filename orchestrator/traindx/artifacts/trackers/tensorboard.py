@@ -6,13 +6,14 @@ where its numbers stand is then read from all its likes at once; whatever has no
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING, BinaryIO
 
 from traindx.artifacts.model import Setting
 from traindx.artifacts.trackers import tfrecord
 from traindx.artifacts.trackers.events import Event, Malformed, Slot, decode, parse
-from traindx.artifacts.trackers.points import Found, Points, counted
+from traindx.artifacts.trackers.points import Found, Points, Stretch, counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,8 +34,6 @@ def read(handle: BinaryIO, source: str) -> Found:
     reader, records = _Reader(source), tfrecord.Records(handle)
     for chunk in records.chunks():
         reader.chunk(chunk)
-        if reader.points.full:
-            break
     return Found(reader.points.series(source), reader.settings, records.troubles + reader.remarks())
 
 
@@ -78,17 +77,20 @@ class _Reader:
         return said if self.points.count else [*said, "it holds no scalars"]
 
     def chunk(self, chunk: tfrecord.Chunk) -> None:
-        """Take in records, those of one length together."""
+        """Take in records, those of one length together.
+
+        The longest come first: a tag's first event may be the only one that says what the tag is: it is longer.
+        """
         import numpy as np
 
-        order = np.argsort(chunk.lengths, kind="stable")
+        order = np.argsort(-chunk.lengths, kind="stable")
         ends = np.flatnonzero(np.diff(chunk.lengths[order], append=-1)) + 1
         for alike in np.split(order, ends[:-1]):
             length = int(chunk.lengths[alike[0]])
             if len(alike) < _FEWEST_ALIKE or length > tfrecord.LONGEST_CHECKED:
-                self._one_by_one(chunk, alike)
+                self._one_by_one(chunk, alike, checked=False)
             else:
-                self._one_by_one(chunk, _Alike(self, chunk, alike, length).read())
+                self._one_by_one(chunk, _Alike(self, chunk, alike, length).read(), checked=True)
 
     def damaged(self, count: int) -> None:
         """Count records that do not match their checksum."""
@@ -101,11 +103,11 @@ class _Reader:
         except Malformed:
             return None
 
-    def _one_by_one(self, chunk: tfrecord.Chunk, places: Places) -> None:
+    def _one_by_one(self, chunk: tfrecord.Chunk, places: Places, *, checked: bool) -> None:
         for place in sorted(places.tolist()):
             start, length = int(chunk.starts[place]), int(chunk.lengths[place])
             data = chunk.data[start : start + length]
-            if length <= tfrecord.LONGEST_CHECKED and not _sound(chunk.data, start, length):
+            if not checked and length <= tfrecord.LONGEST_CHECKED and not tfrecord.sound(chunk.data, start, length):
                 self._damaged += 1
                 continue
             event = self.event(data)
@@ -116,8 +118,9 @@ class _Reader:
 
     def _take(self, event: Event, data: bytes, number: int) -> None:
         step = event.step.number(data) if event.step else 0.0
+        wall = event.time.number(data) if event.time else math.nan
         for tag, slot in event.scalars:
-            self.points.one(tag, number, step, slot.number(data))
+            self.points.one(tag, number, step, slot.number(data), wall)
         self._skipped.update(event.skipped)
         self._notes += [note for note in event.notes if note not in self._notes]
         for key, value in event.settings:
@@ -207,8 +210,9 @@ class _Alike:
             rows, columns = rows[same], columns[:, same]
         numbers = self._chunk.numbers[self._places[rows]]
         steps = np.zeros(len(rows)) if event.step is None else decode(event.step, columns)
+        walls = np.full(len(rows), np.nan) if event.time is None else decode(event.time, columns)
         for tag, slot in event.scalars:
-            self._reader.points.many(tag, numbers, steps, decode(slot, columns))
+            self._reader.points.many(tag, Stretch(numbers, steps, decode(slot, columns), walls))
         return others
 
     def _without(self, varying: frozenset[int], rows: Places) -> Sums:
@@ -225,13 +229,3 @@ def _same_width(columns: Bytes, slot: Slot) -> npt.NDArray[np.bool_]:
     part = columns[slot.start : slot.start + slot.width] >= 0x80
     same: npt.NDArray[np.bool_] = (part == part[:, :1]).all(axis=0)
     return same
-
-
-def _sound(data: bytes, start: int, length: int) -> bool:
-    import numpy as np
-
-    raw = np.frombuffer(data, dtype=np.uint8, count=length + 4, offset=start)
-    table, zeros = tfrecord.tables(length)
-    added = table[np.arange(length - 1, -1, -1), raw[:length]]
-    crc = np.array([int(np.bitwise_xor.reduce(added)) ^ zeros if length else zeros], dtype=np.uint32)
-    return bool((tfrecord.masked(crc) == tfrecord.words(raw, np.array([length])))[0])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CHUNK = 4 << 20
 """bytes of a file that are in memory at a time; a record longer than this is passed over"""
-LONGEST_CHECKED = 512
+LONGEST_CHECKED = 2048
 """bytes of a payload whose checksum is verified: scalars are far shorter, and pictures are not read"""
 HEADER, FOOTER = 12, 4
 _MOST_DAMAGES = 50
@@ -105,7 +105,7 @@ class Records:
             self._pass_over(length + HEADER + FOOTER)
 
     def _lose(self, at: int) -> None:
-        if not self._lost and self._data[at : at + 64].strip(b"\0"):
+        if not self._lost and self._damages < _MOST_NAMED and self._data[at : at + 64].strip(b"\0"):
             self.troubles.append(f"it is damaged from byte {self._place + at:,} on; records after the damage were read")
         self._lost = True
         self._damages += 1
@@ -132,7 +132,7 @@ class Records:
 
     def _remark_rest(self) -> None:
         if self._damages > _MOST_DAMAGES:
-            self.troubles[_MOST_NAMED:] = [f"it is damaged in more than {_MOST_DAMAGES} places and was given up there"]
+            self.troubles.append(f"it is damaged in more than {_MOST_DAMAGES} places and was given up there")
         elif not self._data:
             return
         elif self._lost or not self._data.strip(b"\0"):
@@ -173,10 +173,15 @@ def _next_header(data: bytes) -> int | None:
         return None
     raw = np.frombuffer(data, dtype=np.uint8)
     # No payload is as long as 4 GB: the upper half of a length is zero, which few other places are.
-    zero = raw[5:-7] == 0
-    for byte in (6, 7, 8):
-        zero &= raw[byte : len(raw) - 12 + byte] == 0
-    places = np.flatnonzero(zero[: len(raw) - HEADER]) + 1
+    # The checksum after it is not: of zeros without end, which a crash leaves, none needs a closer look.
+    last = len(raw) - HEADER
+    zero = np.ones(last, dtype=bool)
+    for byte in range(5, 9):
+        zero &= raw[byte : last + byte] == 0
+    after = np.zeros(last, dtype=np.uint8)
+    for byte in range(9, 13):
+        after |= raw[byte : last + byte]
+    places = np.flatnonzero(zero & (after != 0)) + 1
     columns = [raw[places + byte] for byte in range(8)]
     right = masked(sums(columns)) == words(raw, places + 8)
     found = places[right]
@@ -221,29 +226,48 @@ def masked(crc: Sums) -> Sums:
     return rotated + np.uint32(_MASK)
 
 
+def sound(data: bytes, start: int, length: int) -> bool:
+    """Whether one payload matches the checksum after it."""
+    table, crc = _byte_table(), 0xFFFF_FFFF
+    for byte in data[start : start + length]:
+        crc = table[(crc ^ byte) & 0xFF] ^ (crc >> 8)
+    crc ^= 0xFFFF_FFFF
+    stored = int.from_bytes(data[start + length : start + length + FOOTER], "little")
+    return ((crc >> 15 | crc << 17) + _MASK) & 0xFFFF_FFFF == stored
+
+
 def tables(size: int) -> tuple[Sums, int]:
     """What a byte adds to the checksum with 0, 1, 2 … bytes after it, and the checksum of `size` zeros.
 
     The checksum is linear: that of a row is that of zeros, changed by each byte for itself.
     """
-    table, zeros = _tables()
-    return table, int(zeros[size])
+    table, zeros = _tables(256 if size <= 256 else LONGEST_CHECKED)
+    return table, zeros[size]
 
 
 @cache
-def _tables() -> tuple[Sums, Sums]:
+def _byte_table() -> list[int]:
+    table = []
+    for byte in range(256):
+        crc = byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (_POLYNOMIAL if crc & 1 else 0)
+        table.append(crc)
+    return table
+
+
+@cache
+def _tables(longest: int) -> tuple[Sums, list[int]]:
     import numpy as np
 
-    first = np.arange(256, dtype=np.uint32)
-    for _ in range(8):
-        first = np.where(first & 1, (first >> 1) ^ np.uint32(_POLYNOMIAL), first >> 1).astype(np.uint32)
-    table = np.empty((LONGEST_CHECKED, 256), dtype=np.uint32)
+    first = np.array(_byte_table(), dtype=np.uint32)
+    table = np.empty((longest, 256), dtype=np.uint32)
     table[0] = first
-    for after in range(1, LONGEST_CHECKED):
+    for after in range(1, longest):
         before = table[after - 1]
         table[after] = first[before & 0xFF] ^ (before >> np.uint32(8))
     state, zeros = 0xFFFF_FFFF, [0]
-    for _ in range(LONGEST_CHECKED):
-        state = int(first[state & 0xFF]) ^ (state >> 8)
+    for _ in range(longest):
+        state = _byte_table()[state & 0xFF] ^ (state >> 8)
         zeros.append(state ^ 0xFFFF_FFFF)
-    return table, np.array(zeros, dtype=np.uint32)
+    return table, zeros

@@ -34,6 +34,9 @@ _RUN_CONFIG, _RUN_GIT, _RUN_RESUMED = 4, 21, 18
 # HistoryItem of 2026 writers has typed values besides JSON
 _BOOLEAN, _INTEGER, _NUMBER, _TYPED_JSON = 4, 5, 6, 8
 _WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+_JSON_KEY = b"\x82\x01"
+"""how the field `value_json` begins on the wire: nothing that is text has these bytes side by side"""
+_MOST_NAMES = 10_000
 _LONGEST_TEXT = 500
 _CONSOLE_KEPT = 4_000
 _ERROR = re.compile(r"^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Interrupt|Exit)\b.*", re.MULTILINE)
@@ -44,8 +47,6 @@ def read(handle: BinaryIO, source: str) -> Found:
     reader, log = _Reader(source), _Log(handle)
     for number, data in log.records():
         reader.record(number, data)
-        if reader.points.full:
-            break
     return Found(reader.points.series(source), list(reader.settings.values()), log.troubles + reader.remarks())
 
 
@@ -54,7 +55,8 @@ def quote(handle: BinaryIO, number: int) -> str:
     for here, data in _Log(handle).records():
         if here == number:
             try:
-                return ", ".join(f"{key} {value:.9g}" for part in fields(data) for key, value in _history(data, part))
+                rows = [part for part in fields(data) if part[:2] == (_HISTORY, BYTES)]
+                return ", ".join(f"{key} {value:.9g}" for part in rows for key, value in _History().numbers(data, part))
             except Malformed:
                 return ""
     return ""
@@ -117,7 +119,8 @@ class _Reader:
         self.source = source
         self.points = Points()
         self.settings: dict[str, Setting] = {}
-        self._skipped: Counter[str] = Counter()
+        self._history = _History()
+        self._skipped = self._history.skipped
         self._notes: list[str] = []
         self._exit: int | None = None
         self._console = ""
@@ -165,7 +168,7 @@ class _Reader:
             self._notes.append(f"the run raised the alert `{said[:300]}`")
 
     def _take_history(self, number: int, data: bytes, part: Field) -> None:
-        row = dict(_history(data, part, self._skipped))
+        row = dict(self._history.numbers(data, part))
         step = row.get("_step", math.nan)
         if math.isnan(step):
             step = next(
@@ -173,7 +176,7 @@ class _Reader:
             )
         for key, value in row.items():
             if key not in {"_step", "_runtime", "_timestamp"}:
-                self.points.one(key, number, step, value)
+                self.points.one(key, number, step, value, row.get("_timestamp", math.nan))
 
     def _take_config(self, number: int, data: bytes, part: Field) -> None:
         for item in fields(data, part.start, part.end):
@@ -204,21 +207,49 @@ def _step(data: bytes, part: Field) -> int:
     return next((integer(data, num) for num in fields(data, part.start, part.end) if num[:2] == (1, VARINT)), 0)
 
 
-def _history(data: bytes, part: Field, skipped: Counter[str] | None = None) -> Iterator[tuple[str, float]]:
-    """The numbers of a history record, by their names; a value with a `_type` is a picture, a table or the like."""
-    if part.number != _HISTORY or part.wire != BYTES:
-        return
-    items = [_item(data, item) for item in fields(data, part.start, part.end) if item[:2] == (1, BYTES)]
-    values = [found for path, value in items for found in flat(value, path)]
-    typed = {path[:-1]: value for path, value in values if path and path[-1] == "_type"}
-    if skipped is not None:
-        skipped.update(str(kind)[:40] for kind in typed.values())
-    for path, value in values:
-        number = _WORDS.get(value) if isinstance(value, str) else _bounded(value)
-        in_list = any(isinstance(key, int) for key in path)
-        if number is None or in_list or any(path[:depth] in typed for depth in range(len(path))):
-            continue
-        yield "/".join(map(str, path)), number
+class _History:
+    """Reads the numbers of history records; the names, which every record repeats, are parsed once."""
+
+    def __init__(self) -> None:
+        self.skipped: Counter[str] = Counter()
+        self._names: dict[bytes, str] = {}
+
+    def numbers(self, data: bytes, part: Field) -> Iterator[tuple[str, float]]:
+        """The numbers of a record, by their names; a value with a `_type` is a picture, a table or the like."""
+        others: list[tuple[tuple[str | int, ...], object]] = []
+        numbers: list[tuple[str, float]] = []
+        for item in fields(data, part.start, part.end):
+            if item[:2] != (1, BYTES):
+                continue
+            keys, _, value = data[item.start : item.end].partition(_JSON_KEY)
+            name = self._names.get(keys)
+            if name is not None and value and value[0] == len(value) - 1 < 0x80:
+                try:
+                    numbers.append((name, float(value[1:])))
+                    continue
+                except ValueError:
+                    pass
+            path, parsed = _item(data, item)
+            others.append((path, parsed))
+            if isinstance(parsed, (float, int)) and len(self._names) < _MOST_NAMES:
+                self._names[keys] = "/".join(map(str, path))
+        if not others:
+            yield from numbers
+            return
+        typed = {path[:-1]: value for path, value in _flat(others) if path and path[-1] == "_type"}
+        self.skipped.update(str(kind)[:40] for kind in typed.values())
+        inside = tuple("".join(f"{key}/" for key in path) for path in typed)
+        yield from (number for number in numbers if not number[0].startswith(inside))
+        for path, fact in _flat(others):
+            number = _WORDS.get(fact) if isinstance(fact, str) else _bounded(fact)
+            in_list = any(isinstance(key, int) for key in path)
+            name = "/".join(map(str, path))
+            if number is not None and not in_list and not name.startswith(inside):
+                yield name, number
+
+
+def _flat(items: list[tuple[tuple[str | int, ...], object]]) -> Iterator[tuple[tuple[str | int, ...], Fact]]:
+    return (found for path, value in items for found in flat(value, path))
 
 
 def _bounded(value: float) -> float | None:

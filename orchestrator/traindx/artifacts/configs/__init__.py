@@ -1,0 +1,1 @@
+"""The notations that configurations are written in, one reader each."""
