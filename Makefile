@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q install -c constraints.txt
 SOURCES := orchestrator tools tests examples docs benchmarks
 
-.PHONY: demo test check format lint types floors fresh house examples wheel-test bench clean
+.PHONY: demo test check format lint types floors fresh house examples wheel-test fuzz bench clean
 
 demo: .venv/.runtime  ## diagnose a bundled broken run, no API key needed
 	@$(BIN)/traindx demo
@@ -38,8 +38,12 @@ examples: .venv/.dev  ## run the example trainings again
 wheel-test: .venv/.dev  ## build the wheel, install it into an empty environment, run the demo from /
 	$(BIN)/python tests/wheel_test.py
 
-bench: .venv/.dev  ## measure start-up and the demo diagnosis
-	$(BIN)/python benchmarks/startup.py
+fuzz: .venv/.dev  ## read damaged files for a minute
+	$(BIN)/python tests/fuzz_artifacts.py 60
+
+bench: .venv/.dev  ## measure everything that has a figure
+	$(PIP) -e '.[bench]'
+	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
 clean:
 	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -8,7 +8,17 @@ from pydantic import Field
 
 from traindx.artifacts import Run, Series
 from traindx.contract import Citation, Fact, Signal
-from traindx.curves import Shape, cite, main_loss, nearest_index, shape_of, validation_of, where
+from traindx.curves import (
+    Shape,
+    cite,
+    cite_setting,
+    main_loss,
+    named,
+    nearest_index,
+    shape_of,
+    validation_of,
+    where,
+)
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 # Classes of common tasks: a loss that sits at ln K has learned nothing but the number of classes.
@@ -46,6 +56,10 @@ class LossCurve(ToolOutput):
         "loss-never-fell": "the loss ended where it began",
         "loss-fell": "the loss fell clearly and ended near its best",
         "loss-still-falling": "the last quarter of the run still brought a good part of the improvement",
+        "loss-starts-far-above-chance": "the first loss is far above ln K for the configured number of classes",
+        "loss-unstable-early": "the loss shoots up within the first tenth of the run before it settles",
+        "loss-oscillates": "the loss swings widely without a trend",
+        "loss-fell-slowly": "the loss falls steadily but has hardly left its start",
         "val-rises-while-train-falls": "validation loss rises from its best while training loss goes on falling",
         "val-follows-train": "validation loss ended near its best",
     },
@@ -56,7 +70,13 @@ def analyze_loss_curve(question: Question, run: Run) -> LossCurve:
     """
     loss = _chosen(question, run)
     shape = shape_of(loss.values)
-    signals = [*_broken(run, loss, shape), *_learned(run, loss, shape), *_validation(run, loss, shape)]
+    signals = [
+        *_start(run, loss, shape),
+        *_broken(run, loss, shape),
+        *_learned(run, loss, shape),
+        *_restless(run, loss, shape),
+        *_validation(run, loss, shape),
+    ]
     return LossCurve(
         series=loss.name,
         source=loss.source,
@@ -186,6 +206,47 @@ def _chance(run: Run, loss: Series, shape: Shape) -> list[Signal]:
     return [
         Signal(id="loss-at-chance", claim=claim, strength=strength, citations=[_last(run, loss, claim)], facts=facts)
     ]
+
+
+def _start(run: Run, loss: Series, shape: Shape) -> list[Signal]:
+    """The start against what a network that knows nothing would score, where the number of classes is configured."""
+    classes = named(run.settings, "num_classes", "n_classes", "classes", "num_labels", "vocab_size", "n_vocab", "vocab")
+    first = float(loss.values[0])
+    if classes is None or not 2 <= float(classes.value) <= 1e6 or not math.isfinite(first) or not shape.enough:
+        return []
+    expected = math.log(float(classes.value))
+    if first < 1.5 * expected + 0.5:
+        return []
+    claim = f"`{loss.original}` starts at {first:.4g}, where knowing nothing costs ln {classes.value} = {expected:.4g}"
+    facts: dict[str, Fact] = {"loss_start": first, "expected_start": expected, "classes": classes.value}
+    places = [cite(run, loss, 0, claim), cite_setting(run, classes, f"the number of classes: {classes.value}")]
+    strength = float(np.clip((first / expected - 1) / 2, 0.2, 1.0))
+    return [Signal(id="loss-starts-far-above-chance", claim=claim, strength=strength, citations=places, facts=facts)]
+
+
+def _restless(run: Run, loss: Series, shape: Shape) -> list[Signal]:
+    """A curve that shoots up early, swings without a trend, or hardly moves."""
+    values = loss.values[np.isfinite(loss.values)]
+    if len(values) < 20 or shape.onset is not None:
+        return []
+    early = values[: max(3, len(values) // 10)]
+    top = int(np.argmax(early))
+    learned = max(shape.improvement, 1e-12)
+    if top > 0 and early[top] - values[0] > max(0.5 * abs(values[0]), 8 * shape.noise, 0.5 * learned):
+        claim = f"`{loss.original}` shoots up from {values[0]:.4g} to {early[top]:.4g} at {where(loss, top)}"
+        facts: dict[str, Fact] = {"spike": float(early[top]), "spike_at": where(loss, top)}
+        return [Signal(id="loss-unstable-early", claim=claim, citations=[cite(run, loss, top, claim)], facts=facts)]
+    half = values[len(values) // 2 :]
+    swing = float(np.percentile(half, 90) - np.percentile(half, 10))
+    drift = abs(float(np.median(half[: len(half) // 2]) - np.median(half[len(half) // 2 :])))
+    if swing > 0.5 * learned and drift < 0.25 * swing and swing > 0.3 * abs(float(np.median(half))):
+        claim = f"`{loss.original}` swings by {swing:.3g} over the second half of the run, with no trend"
+        return [Signal(id="loss-oscillates", claim=claim, citations=[_last(run, loss, claim)], facts={"swing": swing})]
+    fallen = shape.improvement / max(abs(shape.start), 1e-12)
+    if 0.02 < fallen < 0.15 and shape.slope > 0.15:
+        claim = f"`{loss.original}` fell by only {fallen:.1%} over {shape.points} points, steadily to the end"
+        return [Signal(id="loss-fell-slowly", claim=claim, citations=[_last(run, loss, claim)])]
+    return []
 
 
 def _accuracy_share(run: Run) -> float | None:

@@ -8,11 +8,40 @@ import numpy as np
 
 from traindx.artifacts import Run, Series, Setting
 from traindx.contract import Fact, Signal
-from traindx.curves import cite, cite_setting, clip_threshold, main_loss, nearest_index, rates, shape_of, where
+from traindx.curves import (
+    cite,
+    cite_setting,
+    clip_threshold,
+    main_loss,
+    named,
+    nearest_index,
+    optimizer,
+    rates,
+    shape_of,
+    stalled_from,
+    warms_up,
+    where,
+)
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 # A change below half again as much does not break a run that was stable; noise in logged rates stays far below.
 RAISED = 1.5
+# From fine-tuning recipes at the low end to small networks from scratch at the high end.
+USUAL = {
+    "adam": (1e-6, 1e-2),
+    "adamw": (1e-6, 1e-2),
+    "nadam": (1e-6, 1e-2),
+    "radam": (1e-6, 1e-2),
+    "rmsprop": (1e-6, 1e-2),
+    "lion": (1e-7, 3e-3),
+    "sgd": (1e-4, 0.5),
+}
+# names of the setting, fact, and the value that is already much
+HEAVY = (
+    (("weight_decay", "wd", "l2", "l2_lambda", "l2_reg"), "weight_decay", 0.3),
+    (("dropout", "dropout_rate", "p_drop", "drop_rate", "hidden_dropout_prob"), "dropout", 0.6),
+)
+TINY_BATCH = 4
 
 
 class Question(ToolInput):
@@ -32,6 +61,13 @@ class HyperparameterReport(ToolOutput):
     emits={
         "lr-raised-at-onset": "the learning rate was raised at the very point where the loss broke",
         "lr-unchanged-at-onset": "the learning rate was the same before and after the loss broke",
+        "lr-zero-before-end": "the learning rate is zero for a good part of the run",
+        "lr-far-below-usual": "the configured learning rate is far below what the optimizer is usually given",
+        "lr-far-above-usual": "the configured learning rate is far above what the optimizer is usually given",
+        "no-warmup": "the learning rate starts at its peak",
+        "regularised-heavily": "weight decay or dropout far above the usual",
+        "batch-tiny": "the batch holds a handful of samples",
+        "half-precision": "the run computes in fp16",
         "clipping-configured": "gradient clipping is configured",
         "clipping-absent": "no gradient clipping is configured anywhere in config or code",
     },
@@ -49,7 +85,14 @@ def check_hyperparameters(question: Question, run: Run) -> HyperparameterReport:
         configured_rates=configured,
         logged_rate=None if logged is None else f"{logged.source}: {logged.values[0]:.4g} .. {logged.values[-1]:.4g}",
         clipping=None if clip is None else f"{clip.source}:{clip.line} {clip.key} = {clip.value}",
-        signals=[*_at_the_break(run, logged), *_clipping(run, clip)],
+        signals=[
+            *_at_the_break(run, logged),
+            *_stalled(run, logged),
+            *_unusual_rate(run),
+            *_regularisation(run),
+            *_small_things(run, logged),
+            *_clipping(run, clip),
+        ],
     )
 
 
@@ -123,6 +166,88 @@ def _diff(run: Run, setting: Setting, proposed: float) -> str | None:
     new = old.copy()
     new[setting.line - 1] = line[: same[0].start()] + f"{proposed:g}" + line[same[0].end() :]
     return "".join(difflib.unified_diff(old, new, f"a/{setting.source}", f"b/{setting.source}", n=2))
+
+
+def _stalled(run: Run, rate: Series | None) -> list[Signal]:
+    loss = main_loss(run.series)
+    if rate is None or loss is None or loss.axis != rate.axis:
+        return []
+    end = max(float(loss.at[-1]), float(rate.at[-1]))
+    first = stalled_from(rate, end)
+    if first is None:
+        return []
+    lost = (end - float(rate.at[first])) / (end - float(rate.at[0]))
+    claim = f"the learning rate is {rate.values[first]:.3g} from {where(rate, first)} on: {lost:.0%} of the run"
+    facts: dict[str, Fact] = {"zero_at": where(rate, first), "lost_share": lost, "loss_end": float(loss.values[-1])}
+    place = cite(run, rate, first, claim)
+    return [Signal(id="lr-zero-before-end", claim=claim, strength=min(1.0, lost / 0.3), citations=[place], facts=facts)]
+
+
+def _unusual_rate(run: Run) -> list[Signal]:
+    """The largest configured rate against the usual range of its optimizer; a decade outside is half a proof."""
+    found = rates(run.settings)
+    kind = optimizer(run.settings)
+    if not found or kind not in USUAL:
+        return []
+    top = max(found, key=lambda row: float(row.value))
+    value, (low, high) = float(top.value), USUAL[kind]
+    facts: dict[str, Fact] = {
+        "lr": value,
+        "lr_key": top.key,
+        "lr_place": f"{top.source}:{top.line}",
+        "optimizer": kind,
+        "lr_proposed": math.sqrt(low * high),
+    }
+    if low <= value <= high:
+        return []
+    name, outside = ("lr-far-below-usual", low / value) if value < low else ("lr-far-above-usual", value / high)
+    claim = f"`{top.key}` = {value:g}, where {kind} is usually given {low:g} to {high:g}"
+    place = cite_setting(run, top, claim)
+    strength = min(1.0, math.log10(outside) / 2)
+    return [Signal(id=name, claim=claim, strength=strength, citations=[place], facts=facts)]
+
+
+def _regularisation(run: Run) -> list[Signal]:
+    for names, key, usual in HEAVY:
+        setting = named(run.settings, *names)
+        if setting is not None and usual < float(setting.value):
+            value = float(setting.value)
+            claim = f"`{setting.key}` = {value:g}, where {usual:g} is already much"
+            facts: dict[str, Fact] = {key: value, "decay_place": f"{setting.source}:{setting.line}"}
+            strength = min(1.0, value / usual / 3)
+            place = cite_setting(run, setting, claim)
+            return [Signal(id="regularised-heavily", claim=claim, strength=strength, citations=[place], facts=facts)]
+    return []
+
+
+def _small_things(run: Run, rate: Series | None) -> list[Signal]:
+    found = []
+    batch = named(run.settings, "batch_size", "per_device_train_batch_size", "train_batch_size", "bs", "batch")
+    if batch is not None and 0 < float(batch.value) <= TINY_BATCH:
+        claim = f"`{batch.key}` = {batch.value:g}"
+        facts: dict[str, Fact] = {"batch_size": batch.value, "batch_place": f"{batch.source}:{batch.line}"}
+        found.append(Signal(id="batch-tiny", claim=claim, citations=[cite_setting(run, batch, claim)], facts=facts))
+    half = next((row for row in run.settings if _is_half(row)), None)
+    if half is not None:
+        claim = f"`{half.key}` = {half.value}: the run computes in half precision"
+        found.append(Signal(id="half-precision", claim=claim, citations=[cite_setting(run, half, claim)]))
+    planned = named(run.settings, "warmup", "warmup_steps", "warmup_epochs", "warmup_ratio", "num_warmup_steps")
+    if rate is not None and not warms_up(rate) and (planned is None or float(planned.value) == 0):
+        found.append(Signal(id="no-warmup", claim="the learning rate starts at its peak: there is no warm-up"))
+    return found
+
+
+def _is_half(setting: Setting) -> bool:
+    key, value = setting.key.lower(), str(setting.value).lower()
+    if key.endswith("fp16") or key.endswith("half"):
+        return value in {"true", "1"}
+    return any(word in key for word in ("precision", "dtype", "amp")) and value in {
+        "fp16",
+        "16",
+        "16-mixed",
+        "float16",
+        "half",
+    }
 
 
 def _clipping(run: Run, clip: Setting | None) -> list[Signal]:

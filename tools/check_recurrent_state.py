@@ -4,8 +4,8 @@ import ast
 
 from pydantic import Field
 
-from traindx.artifacts import Run
-from traindx.contract import Citation, Signal, Value
+from traindx.artifacts import CodeUnit, Run
+from traindx.contract import Citation, Fact, Signal, Value
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 
@@ -42,32 +42,23 @@ def check_recurrent_state(question: Question, run: Run) -> StateReport:
     """Read the training loops and say which recurrent states are carried from one iteration to the next, and whether
     each is detached between backward and the next forward.
     """
-    paths = [file.path for file in run.code if not question.path or file.path == question.path]
+    units = [unit for unit in run.code if not question.path or unit.path == question.path]
     states: list[CarriedState] = []
     signals: list[Signal] = []
-    for path in paths:
-        tree = _parsed(run, path)
-        for loop in _training_loops(tree):
+    for unit in units:
+        for loop in _training_loops(unit.tree):
             carried = _carried(loop)
             for name, line in carried.items():
                 detached = _is_cut(loop, name)
-                states.append(CarriedState(name=name, path=path, line=line, detached=detached))
-                signals.append(_state_signal(run, path, name, line, detached))
+                place = unit.file_line(line)
+                states.append(CarriedState(name=name, path=unit.path, line=place, detached=detached))
+                signals.append(_state_signal(run, unit.path, name, place, detached))
             if carried:
-                signals.extend(_retained(run, path, loop))
+                signals.extend(_retained(run, unit, loop))
     if not states:
-        raise NoData(
-            f"no training loop that carries a recurrent state; looked in: {', '.join(paths) or 'no Python file'}"
-        )
+        looked_in = ", ".join(unit.path for unit in units) or "no Python file"
+        raise NoData(f"no training loop that carries a recurrent state; looked in: {looked_in}")
     return StateReport(states=states, signals=signals)
-
-
-def _parsed(run: Run, path: str) -> ast.AST:
-    with run.scope.open(path) as file:
-        try:
-            return ast.parse(file.read(2_000_000))
-        except (SyntaxError, ValueError, RecursionError):
-            return ast.Module(body=[], type_ignores=[])
 
 
 def _training_loops(tree: ast.AST) -> list[ast.For | ast.While]:
@@ -140,23 +131,18 @@ def _state_signal(run: Run, path: str, name: str, line: int, detached: bool) -> 
     )
 
 
-def _retained(run: Run, path: str, loop: ast.For | ast.While) -> list[Signal]:
+def _retained(run: Run, unit: CodeUnit, loop: ast.For | ast.While) -> list[Signal]:
     for call in _calls(loop, "backward"):
-        if any(
-            key.arg == "retain_graph" and isinstance(key.value, ast.Constant) and key.value.value is True
-            for key in call.keywords
-        ):
-            text = run.lines(path, call.lineno, call.lineno)
+        if any(key.arg == "retain_graph" and _is_true(key.value) for key in call.keywords):
+            line = unit.file_line(call.lineno)
+            text = run.lines(unit.path, line, line)
             claim = "`retain_graph=True` keeps every earlier graph alive instead of cutting the state"
-            place = Citation(
-                claim=claim, source=path, locator=f"line {call.lineno}", quote=text[0].strip() if text else ""
-            )
-            return [
-                Signal(
-                    id="retain-graph-used",
-                    claim=claim,
-                    citations=[place],
-                    facts={"backward_place": f"{path}:{call.lineno}"},
-                )
-            ]
+            quote = text[0].strip() if text else ""
+            place = Citation(claim=claim, source=unit.path, locator=f"line {line}", quote=quote)
+            facts: dict[str, Fact] = {"backward_place": f"{unit.path}:{line}"}
+            return [Signal(id="retain-graph-used", claim=claim, citations=[place], facts=facts)]
     return []
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True

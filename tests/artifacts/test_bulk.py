@@ -135,7 +135,8 @@ def test_a_file_is_read_in_blocks_and_small_ones_by_line() -> None:
 def test_decimals_are_the_nearest_doubles(numbers: list[tuple[int, int]]) -> None:
     texts = [f"{value:0{places + 1}d}" for value, places in numbers]
     texts = [
-        f"{text[: len(text) - places]}.{text[len(text) - places :]}" for text, (_, places) in zip(texts, numbers, strict=True)
+        f"{text[: len(text) - places]}.{text[len(text) - places :]}"
+        for text, (_, places) in zip(texts, numbers, strict=True)
     ]
     text = Text(" ".join(texts).encode())
     ends = np.cumsum([len(word) + 1 for word in texts]) - 1

@@ -108,7 +108,10 @@ class Bulk:
         keys = block.keys()
         longest = block.ends - block.begins > self._reader.longest
         shown = np.diff(block.first_runs) > 0
-        tasks = [_Task(int(group[0]), group, int(keys[group[0]])) for group in _groups(keys, np.flatnonzero(shown & ~longest))]
+        tasks = [
+            _Task(int(group[0]), group, int(keys[group[0]]))
+            for group in _groups(keys, np.flatnonzero(shown & ~longest))
+        ]
         alone = shown & longest
         alone |= ~shown & block.says_nan() if bool((~shown & (block.ends > block.begins)).any()) else False
         return tasks + [_Task(int(unit), np.array([unit]), 0, alone=True) for unit in np.flatnonzero(alone)]
@@ -155,7 +158,16 @@ class Bulk:
         known.append((skeleton, plan))
         self._skeletons += 1
 
-    def _take(self, block: Block, task: _Task, skeleton: Skeleton, plan: Plan | None, units: Places, lines: Lines, parts: list[Part]) -> list[_Task]:
+    def _take(
+        self,
+        block: Block,
+        task: _Task,
+        skeleton: Skeleton,
+        plan: Plan | None,
+        units: Places,
+        lines: Lines,
+        parts: list[Part],
+    ) -> list[_Task]:
         if not len(units):
             return []
         if skeleton.numbers is None:
@@ -166,7 +178,9 @@ class Bulk:
         wanted.update(place for place, _ in plan.columns)
         numbers = {place: values(block.text, lines, skeleton.numbers[place]) for place in wanted}
         if plan.form.total >= 0:
-            last = Lines(lines.begin[-1:], lines.end[-1:], lines.starts[:, -1:], lines.ends[:, -1:], lines.words[:, -1:])
+            last = Lines(
+                lines.begin[-1:], lines.end[-1:], lines.starts[:, -1:], lines.ends[:, -1:], lines.words[:, -1:]
+            )
             numbers[plan.form.total] = values(block.text, last, skeleton.numbers[plan.form.total])
         texts: dict[int, bytes] = {}
         for place, column in plan.columns:

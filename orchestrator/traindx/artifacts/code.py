@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from traindx.artifacts.lines import blocks
@@ -85,7 +85,12 @@ def parse_text(text: str) -> ast.Module:
 
 def traits(tree: ast.Module) -> frozenset[str]:
     """What a file contains, e.g. `torch`, `model`, `training-loop`, `recurrent`, `gan`."""
-    return frozenset(trait for node in ast.walk(tree) for trait in _traits_of(node)) | _gan(tree)
+    return traits_among(list(ast.walk(tree)))
+
+
+def traits_among(nodes: Sequence[ast.AST]) -> frozenset[str]:
+    """The traits of a file whose tree has been walked already."""
+    return frozenset(trait for node in nodes for trait in _traits_of(node)) | _gan(nodes)
 
 
 def _traits_of(node: ast.AST) -> Iterator[str]:
@@ -133,10 +138,10 @@ def _last_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _gan(tree: ast.Module) -> frozenset[str]:
+def _gan(nodes: Sequence[ast.AST]) -> frozenset[str]:
     """A generator and a discriminator (or critic) in one file make a GAN; either word alone does not."""
-    names = {node.name.lower() for node in ast.walk(tree) if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-    names |= {node.id.lower() for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names = {node.name.lower() for node in nodes if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    names |= {node.id.lower() for node in nodes if isinstance(node, ast.Name)}
     makes = any("generator" in name or name in {"g", "netg", "gen"} for name in names)
     judges = any("discriminator" in name or "critic" in name or name in {"d", "netd", "disc"} for name in names)
     told = any(len(name) > 3 and ("discriminator" in name or "netd" in name or "critic" in name) for name in names)

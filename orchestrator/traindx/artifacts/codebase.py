@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 
-from traindx.artifacts.code import LARGEST, NotPython, parse_text, traits
+from traindx.artifacts.code import LARGEST, NotPython, parse_text, traits_among
 from traindx.artifacts.coderoles import CodeRole, acts, code_roles
 from traindx.artifacts.lines import blocks
 from traindx.artifacts.model import RunFile
@@ -157,9 +157,10 @@ class _Reader:
         except (UnreadableInput, OSError, NotPython) as error:
             self.remarks.append(f"`{path}` was not understood: {error}" if isinstance(error, NotPython) else str(error))
             return None
-        found = traits(tree)
-        roles = code_roles(path, tree, found)
-        imports = tuple(dict.fromkeys(self._imports(tree, path)))
+        nodes = list(ast.walk(tree))
+        found = traits_among(nodes)
+        roles = code_roles(path, tree, nodes, found)
+        imports = tuple(dict.fromkeys(self._imports(nodes, path)))
         entry = "entry-point" in roles or (notebook is not None and "training-loop" in roles)
         return CodeUnit(path, tree, found, roles, imports, path in reached or entry, notebook)
 
@@ -173,8 +174,8 @@ class _Reader:
             self.remarks.append(f"cannot read `{path}`: {error.strerror}")
         return ""
 
-    def _imports(self, tree: ast.Module, path: str) -> Iterator[str]:
-        for node in ast.walk(tree):
+    def _imports(self, nodes: list[ast.AST], path: str) -> Iterator[str]:
+        for node in nodes:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     yield from self._module(alias.name, path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from typing import Literal
 
 CodeRole = Literal["model", "training-loop", "data-pipeline", "entry-point", "config", "evaluation", "test", "utility"]
@@ -29,12 +30,12 @@ _CONFIG_PATH = re.compile(
 )
 
 
-def code_roles(path: str, tree: ast.Module, traits: frozenset[str]) -> frozenset[CodeRole]:
+def code_roles(path: str, tree: ast.Module, nodes: Iterable[ast.AST], traits: frozenset[str]) -> frozenset[CodeRole]:
     """The parts of a training program that a file holds; one that holds none is a utility."""
     if _TEST_PATH.search(path):
         return frozenset({"test"})
     roles: set[CodeRole] = {_BY_TRAIT[trait] for trait in traits if trait in _BY_TRAIT}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Call):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if called in _DATA_CALLS:

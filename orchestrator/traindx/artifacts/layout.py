@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.artifacts.digits import PAD, WIDEST, Bytes, Floats, Places, Text, Truths, Words, closed_up, eight, tens_power
+from traindx.artifacts.digits import (
+    PAD,
+    WIDEST,
+    Bytes,
+    Floats,
+    Places,
+    Text,
+    Truths,
+    Words,
+    closed_up,
+    eight,
+    tens_power,
+)
 from traindx.artifacts.skeleton import Number, Skeleton
 
 if TYPE_CHECKING:

@@ -46,6 +46,7 @@ class RawBlocks:
     def __init__(self, handle: BinaryIO, size: int = BLOCK) -> None:
         self._handle, self._size = handle, size
         self.long_lines = 0
+        self.troubles: list[str] = []
         self.count: Callable[[bytes], int] = lambda raw: raw.count(b"\n")
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:

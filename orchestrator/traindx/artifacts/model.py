@@ -84,12 +84,3 @@ class Sighting:
     """the traceback's frames, outermost first: (file as printed, line)"""
     count: int = 1
     """how often the file says the same; `line` is the first time"""
-
-
-@dataclass(frozen=True)
-class CodeFile:
-    """A Python file of the run, with what it contains."""
-
-    path: str
-    traits: frozenset[str]
-    """e.g. `torch`, `training-loop`, `model`, `recurrent`, `dataset`"""

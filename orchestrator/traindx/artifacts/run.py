@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-import ast
+import io
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import BinaryIO, TypeVar
 
-from traindx.artifacts import code, discover, table, trackers
+from traindx.artifacts import arrays, checkpoints, codebase, datatables, discover, gitstate, table, trackers
+from traindx.artifacts.arrays import ArrayInfo
+from traindx.artifacts.checkpoints import Checkpoint
+from traindx.artifacts.codebase import CodeUnit
 from traindx.artifacts.codesettings import code_settings
+from traindx.artifacts.csvtable import read_csv
+from traindx.artifacts.datatables import TableInfo
+from traindx.artifacts.gitstate import GitState
+from traindx.artifacts.lineindex import LARGE, LineIndex, is_indexable
 from traindx.artifacts.lines import excerpt
 from traindx.artifacts.logsettings import read_log_settings
-from traindx.artifacts.model import CodeFile, Role, RunFile, Series, Setting, Sighting
-from traindx.artifacts.roles import suffix
+from traindx.artifacts.model import Role, RunFile, Series, Setting, Sighting
+from traindx.artifacts.recognise import recognise
 from traindx.artifacts.scope import Scope
-from traindx.artifacts.settings import read_settings
+from traindx.artifacts.settings import read_configuration
 from traindx.artifacts.sightings import read_sightings
 from traindx.artifacts.textlog import read_log
 from traindx.artifacts.watch import Progress, watched
 from traindx.errors import UnreadableInput
 
+_HEAD = 16 << 10
 _MOST_TRACKED = 2_000
-_HEAD = 64 << 10
-_MOST_FILES: dict[Role, int] = {"log": 200, "metrics": 200, "config": 200, "code": 400}
-# Parsing costs about 10 s per MB of YAML and 1 s per MB of Python; logs and tables stream at 17 MB/s.
-_MOST_BYTES: dict[Role, int] = {"config": 1 << 20, "code": 8 << 20}
+_MOST_FILES: dict[Role, int] = {"log": 200, "metrics": 200, "config": 200, "checkpoint": 20, "data": 50}
+# A hostile checkpoint is given up after 8 s, and dense YAML takes a second per MB; logs and tables stream.
+_MOST_BYTES: dict[Role, int] = {"config": 8 << 20}
 Item = TypeVar("Item")
+Reader = Callable[[BinaryIO, RunFile], list[Item]]
 
 
 class Run:
@@ -34,8 +45,9 @@ class Run:
 
     def __init__(self, scope: Scope, progress: Progress | None = None) -> None:
         self.scope = scope
-        self._progress = progress
         self.remarks: list[str] = []
+        self._progress = progress
+        self._indexes: dict[str, LineIndex | None] = {}
 
     @cached_property
     def files(self) -> list[RunFile]:
@@ -48,31 +60,72 @@ class Run:
         logged = self._read("log", self._log_series)
         tabled = self._read("metrics", self._table_series)
         tracked = [series for found in self._tracked.values() for series in found.series]
-        return sorted(logged + tabled + tracked, key=lambda series: series.source)
+        printed = [series for unit in self.code for series in self._notebook_series(unit)]
+        return sorted(logged + tabled + tracked + printed, key=lambda series: series.source)
 
     @cached_property
     def settings(self) -> list[Setting]:
         """Every configuration value: from files made for it first, then from what logs print, then from code."""
-        configured = self._read("config", lambda handle, file: read_settings(handle, file.path))
-        printed = self._read("log", lambda handle, file: read_log_settings(handle, file.path))
+        configured = self._read("config", lambda handle, file: self._said(read_configuration(handle, file.path)))
         tracked = [setting for found in self._tracked.values() for setting in found.settings]
-        coded = [setting for path, tree in self._trees for setting in code_settings(tree, path)]
+        printed = self._read("log", lambda handle, file: read_log_settings(handle, file.path))
+        coded = [
+            replace(setting, line=unit.file_line(setting.line))
+            for unit in self.code
+            for setting in code_settings(unit.tree, unit.path)
+        ]
         return configured + tracked + printed + coded
 
     @cached_property
     def sightings(self) -> list[Sighting]:
         """Errors and warnings in the order of the files, root before cascade within a file."""
-        return self._read("log", lambda handle, file: read_sightings(handle, file.path))
+        logged = self._read("log", lambda handle, file: read_sightings(handle, file.path, self._remark))
+        return logged + [sighting for unit in self.code for sighting in _notebook_sightings(unit)]
 
     @cached_property
-    def code(self) -> list[CodeFile]:
-        """The Python files and what they contain."""
-        return [CodeFile(path, code.traits(tree)) for path, tree in self._trees]
+    def code(self) -> list[CodeUnit]:
+        """The Python files and notebooks, parsed, with what they contain; entry points and their imports first."""
+        return self._said(codebase.read_code(self.scope, self.files))
+
+    @cached_property
+    def checkpoints(self) -> list[Checkpoint]:
+        """Checkpoints, described without loading a tensor or running what a pickle holds."""
+        return self._read("checkpoint", self._checkpoint)
+
+    @cached_property
+    def arrays(self) -> list[ArrayInfo]:
+        """Arrays among the data, with their ranges."""
+        return self._read("data", self._arrays)
+
+    @cached_property
+    def tables(self) -> list[TableInfo]:
+        """Tables of samples among the data."""
+        return self._read("data", self._table)
+
+    @cached_property
+    def git(self) -> list[GitState]:
+        """The states of the code that the folder tells of."""
+        return self._said(gitstate.read_git(self.scope, self.files))
 
     def lines(self, path: str, first: int, last: int) -> list[str]:
         """Lines `first` to `last` (from 1, both included) of a file, as far as it has them; without colours."""
+        first = max(first, 1)
         with self.scope.open(path) as handle:
-            return excerpt(handle, max(first, 1), last)
+            base = self._seek_line(handle, path, first)
+            return excerpt(handle, first - base + 1, last - base + 1)
+
+    def _seek_line(self, handle: BinaryIO, path: str, line: int) -> int:
+        """Go to an indexed line before the wanted one, where the file is large; the number of that line."""
+        if path not in self._indexes:
+            large = handle.seek(0, os.SEEK_END) >= LARGE
+            handle.seek(0)
+            indexable = large and is_indexable(handle.read(2))
+            handle.seek(0)
+            self._indexes[path] = LineIndex(handle) if indexable else None
+        index = self._indexes[path]
+        number, offset = index.before(line) if index is not None else (1, 0)
+        handle.seek(offset)
+        return number
 
     @cached_property
     def _tracked(self) -> dict[str, trackers.Found]:
@@ -88,29 +141,50 @@ class Run:
                         self._remark(f"`{file.path}`: {remark}")
         return found
 
-    @cached_property
-    def _trees(self) -> list[tuple[str, ast.Module]]:
-        return self._read("code", _tree)
-
     def _log_series(self, handle: BinaryIO, file: RunFile) -> list[Series]:
-        series, remarks = read_log(handle, file.path)
-        for remark in remarks:
-            self._remark(remark)
-        return series
+        return self._said(read_log(handle, file.path))
+
+    def _notebook_series(self, unit: CodeUnit) -> list[Series]:
+        import numpy as np
+
+        if unit.notebook is None:
+            return []
+        text, places = unit.notebook.log()
+        found = self._said(read_log(io.BytesIO(text), unit.path))
+        return [replace(row, lines=np.array([places[line - 1] for line in row.lines], np.int64)) for row in found]
 
     def _table_series(self, handle: BinaryIO, file: RunFile) -> list[Series]:
-        head = handle.read(_HEAD).lstrip(b"\xef\xbb\xbf \t\r\n")
+        content = recognise(handle.read(_HEAD))
         handle.seek(0)
-        if not head.startswith((b"{", b"[")):
-            return table.read_csv(handle, file.path)
-        if table.is_one_record_per_line(head):
+        if content == "jsonl":
             return table.read_jsonl(handle, file.path)
+        if content != "json":
+            return read_csv(handle, file.path, self._remark)
         series, trouble = table.read_json(handle, file.path)
         if trouble:
             self._remark(f"`{file.path}`: {trouble}")
         return series
 
-    def _read(self, role: Role, reader: Callable[[BinaryIO, RunFile], list[Item]]) -> list[Item]:
+    def _checkpoint(self, handle: BinaryIO, file: RunFile) -> list[Checkpoint]:
+        head = handle.read(_HEAD)
+        handle.seek(0)
+        if checkpoints.is_index(file.path, head):
+            found, remarks = checkpoints.read_sharded(self.scope, file.path)
+        else:
+            found, remarks = checkpoints.read_checkpoint(handle, file.path)
+        return self._said(([found], remarks))
+
+    def _arrays(self, handle: BinaryIO, file: RunFile) -> list[ArrayInfo]:
+        read = {".npy": arrays.read_npy, ".npz": arrays.read_npz}.get(PurePosixPath(file.path).suffix.lower())
+        return self._said(read(handle, file.path)) if read else []
+
+    def _table(self, handle: BinaryIO, file: RunFile) -> list[TableInfo]:
+        if not file.path.lower().endswith((".csv", ".tsv")):
+            return []
+        found, remarks = datatables.read_data_table(handle, file.path)
+        return self._said(([found] if found else [], remarks))
+
+    def _read(self, role: Role, reader: Reader[Item]) -> list[Item]:
         """What a reader finds in every file of a role, in the order of their paths."""
         offered = [file for file in self.files if file.role == role and file.size and file.path not in self._tracked]
         chosen = _within(offered, _MOST_FILES[role], _MOST_BYTES.get(role))
@@ -121,6 +195,12 @@ class Run:
             with self._remarked(file.path), self.scope.open(file.path) as handle:
                 found.extend(reader(watched(handle, file, self._progress), file))
         return found
+
+    def _said(self, found: tuple[list[Item], list[str]]) -> list[Item]:
+        """What a reader found; its remarks become the run's."""
+        for remark in found[1]:
+            self._remark(remark)
+        return found[0]
 
     @contextmanager
     def _remarked(self, path: str) -> Iterator[None]:
@@ -139,6 +219,13 @@ class Run:
             self.remarks.append(text)
 
 
+def _notebook_sightings(unit: CodeUnit) -> list[Sighting]:
+    if unit.notebook is None:
+        return []
+    text, places = unit.notebook.log()
+    return [replace(row, line=places[row.line - 1]) for row in read_sightings(io.BytesIO(text), unit.path)]
+
+
 def _within(files: list[RunFile], most: int, most_bytes: int | None) -> list[RunFile]:
     """As many of the files as the bounds allow, shallow ones first; in their given order."""
     taken: set[str] = set()
@@ -148,7 +235,3 @@ def _within(files: list[RunFile], most: int, most_bytes: int | None) -> list[Run
             taken.add(file.path)
             spent += file.size
     return [file for file in files if file.path in taken]
-
-
-def _tree(handle: BinaryIO, file: RunFile) -> list[tuple[str, ast.Module]]:
-    return [(file.path, code.parse(handle))] if suffix(file.path) == "py" else []

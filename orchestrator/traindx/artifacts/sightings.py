@@ -7,22 +7,34 @@ form that only errors have: a traceback, an exception line, a level, or a line o
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO, Literal
 
-from traindx.artifacts.lines import blocks
+from traindx.artifacts.lines import RawBlocks
 from traindx.artifacts.model import Sighting
 from traindx.artifacts.prefix import LEVEL, PREFIX
 
 LONGEST = 2_000
 """characters of a line that are kept"""
-_MOST = 300
-# Plain words are found a hundred times faster than a pattern of alternatives: most of a log is skipped with them.
-_WORDS = (
-    "Traceback", "rror", "xception", "ERROR", "CRITICAL", "FATAL", "arning", "WARN", "illed", "NCCL", "CUDA",
-    "oom-kill", "ut of memory", "EXHAUSTED", "fault", "core dumped", "No space", "terminate called", "Watchdog",
-    "signal", "DUE TO", "exit code", "Interrupt", "SystemExit", "Timeout", "\nW", "\nE", "\nF",
+_FIRST = 200
+"""different errors that are kept from the beginning of a file, and different warnings half as many"""
+_LAST = 50
+"""errors and warnings that are kept from its end"""
+_MOST_CLEAN = 20_000
+_NUMERALS = b"0123456789"
+_WORDS = tuple(
+    word.encode()
+    for word in (
+        "Traceback", "rror", "xception", "ERROR", "CRITICAL", "FATAL", "Warning", "WARN", "illed", "NCCL", "CUDA",
+        "oom-kill", "ut of memory", "EXHAUSTED", "fault", "core dumped", "No space", "terminate called", "Watchdog",
+        "signal", "DUE TO", "exit code", "Interrupt", "SystemExit", "Timeout",
+    )
 )  # fmt: skip
+_NUMBERED = re.compile(rb"signal|exit code")
+"""what is an error with some numbers only"""
+_GLOG = (b"W ::", b"E ::", b"F ::")
+"""how the lines of Google's loggers begin once their digits are gone"""
 _FRAME = re.compile(r'\s*File "([^"]{1,400})", line (\d{1,7})(?:, in|$)')
 _EXCEPTION = re.compile(
     r"(?:[A-Za-z_]\w{0,80}\.){0,8}[A-Za-z_]\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Warning|Iteration)(?::|$)"
@@ -37,8 +49,10 @@ _FATAL = re.compile(
 _QUOTED = re.compile(r"\"[^\"]{0,400}\"|`[^`]{0,400}`|(?<!\w)'[^']{0,400}'(?!\w)")
 _WARNING = re.compile(r"\b[A-Z]\w{0,60}Warning: ")
 _GENERATED = re.compile(r"\b(?:sample|samples|generated|generation|completion|prompt|prediction)\b", re.IGNORECASE)
+_HEADING = re.compile(
+    rb"[^\r\n]{0,120}(?:---|===|\*\*\*|###|>>>|<<<)[^\r\n]{0,200}(?:sampl|generat|completion|prompt|prediction)", re.I
+)
 _RULE = re.compile(r"\s*(?:-{3,}|={3,}|\*{3,}|#{3,}|>{3,}|<{3,})")
-_RULES = frozenset("-=*#><")
 _DIGITS = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _SAMPLE_LINES = 60
 
@@ -56,7 +70,8 @@ class _Reader:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.found: dict[tuple[str, str], Sighting] = {}
+        self._kept = {"error": _Kept(_FIRST), "warning": _Kept(_FIRST // 2)}
+        self.noted = 0
         self._open: dict[str, _Traceback] = {}
         self._sample = 0
 
@@ -127,27 +142,90 @@ class _Reader:
         frames: tuple[tuple[str, int], ...] = (),
     ) -> None:
         # Warnings repeat with other numbers in them; two errors are the same only to the letter.
+        self.noted += 1
         said = message.strip()
         key = (kind, said if kind == "error" else _DIGITS.sub("#", said))
-        earlier = self.found.get(key)
-        if earlier is not None:
-            self.found[key] = replace(earlier, count=earlier.count + 1)
-        elif len(self.found) < _MOST and said.strip("*-=# "):
-            self.found[key] = Sighting(self.source, number, line.strip()[:LONGEST], kind, frames)
+        if said.strip("*-=# "):
+            self._kept[kind].note(key[1], Sighting(self.source, number, line.strip()[:LONGEST], kind, frames))
+
+    def found(self) -> list[Sighting]:
+        """What was kept, in the order of the lines."""
+        return sorted((seen for kept in self._kept.values() for seen in kept.all()), key=lambda seen: seen.line)
+
+    def remarks(self) -> list[str]:
+        """What was left out, in words."""
+        return [
+            f"of the {kind}s in `{self.source}`, {kept.left_out:,} between the first and the last were left out"
+            for kind, kept in self._kept.items()
+            if kept.left_out
+        ]
 
 
-def read_sightings(handle: BinaryIO, source: str) -> list[Sighting]:
+class _Kept:
+    """The first sightings of a kind and the last; the same again is counted."""
+
+    def __init__(self, most: int) -> None:
+        self._first: dict[str, Sighting] = {}
+        self._last: dict[str, Sighting] = {}
+        self._most = most
+        self.left_out = 0
+
+    def note(self, key: str, seen: Sighting) -> None:
+        """Take in a sighting."""
+        for kept in (self._first, self._last):
+            if key in kept:
+                kept[key] = replace(kept[key], count=kept[key].count + 1)
+                return
+        if len(self._first) < self._most:
+            self._first[key] = seen
+            return
+        self._last[key] = seen
+        if len(self._last) > _LAST:
+            del self._last[next(iter(self._last))]
+            self.left_out += 1
+
+    def all(self) -> Iterator[Sighting]:
+        """Everything that was kept."""
+        yield from self._first.values()
+        yield from self._last.values()
+
+
+def read_sightings(handle: BinaryIO, source: str, remark: Callable[[str], None] | None = None) -> list[Sighting]:
     """The errors and warnings of a log in the order of its lines; each once, with how often it came."""
     reader = _Reader(source)
-    for first, text in blocks(handle):
-        words = [word.lstrip("\n") for word in _WORDS if word in text or (first == 1 and text.startswith(word[1:]))]
-        if not (words or reader.busy):
+    # Without their digits, the lines of a log are few: each of them is searched for telling words once.
+    clean: set[bytes] = set()
+    blocks = RawBlocks(handle)
+    for first, data in blocks:
+        bare = data.translate(None, _NUMERALS).split(b"\n")
+        fresh = set(bare) - clean
+        telling = _telling(fresh)
+        clean = (clean | (fresh - telling)) if len(clean) < _MOST_CLEAN else set()
+        if not (telling or reader.busy):
             continue
-        for number, line in enumerate(text.split("\n"), first):
-            for part in line.split("\r") if "\r" in line else (line,):
-                if part and (reader.busy or part[0] in _RULES or any(word in part for word in words)):
-                    reader.line(number, part)
-    return list(reader.found.values())
+        for place, line in enumerate(data.split(b"\n")):
+            if line and (reader.busy or bare[place] in telling):
+                quiet = not reader.busy
+                noted = reader.noted
+                for part in line.decode(errors="replace").split("\r"):
+                    if part:
+                        reader.line(first + place, part)
+                if quiet and not reader.busy and noted == reader.noted and not _NUMBERED.search(line):
+                    telling.discard(bare[place])  # `val_error: 0.25` says the same whatever its numbers are
+                    clean.add(bare[place])
+    for text in [*reader.remarks(), *blocks.troubles]:
+        if remark is not None:
+            remark(text)
+    return reader.found()
+
+
+def _telling(lines: set[bytes]) -> set[bytes]:
+    """Those of the lines that may speak of an error, or head a generated sample."""
+    together = b"\n".join(lines)
+    words = [word for word in _WORDS if word in together]
+    return {
+        line for line in lines if line.startswith(_GLOG) or any(word in line for word in words) or _HEADING.match(line)
+    }
 
 
 def _process(prefix: str) -> str:

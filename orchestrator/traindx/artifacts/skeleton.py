@@ -204,9 +204,7 @@ def _numbers(
         if not used or any(b - a != 1 for a, b in pairwise(used)):
             return None
         before, after = runs[used[0]][0] - begin, end - runs[used[-1]][1]
-        numbers.append(
-            Number(None, "", parts[1] == b"-", whole, part, power, parts[5] == b"-", before, after)
-        )
+        numbers.append(Number(None, "", parts[1] == b"-", whole, part, power, parts[5] == b"-", before, after))
     return numbers
 
 

@@ -26,14 +26,5 @@ def gather(
             missing=[*remarks, f"the run folder could not be read: {result.reason}"],
         )
     seen = Survey.model_validate(result.output)
-    return ContextPackage(
-        artifacts=seen.artifacts,
-        project=profile,
-        missing=[*seen.missing, *remarks],
-        run=name,
-        series=seen.series,
-        settings=seen.settings,
-        errors=seen.errors,
-        runs=seen.runs,
-        traits=seen.traits,
-    )
+    parts = {name: getattr(seen, name) for name in Survey.model_fields if name not in {"signals", "missing"}}
+    return ContextPackage(**parts, project=profile, run=name, missing=[*seen.missing, *remarks])

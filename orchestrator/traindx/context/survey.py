@@ -5,8 +5,19 @@ from __future__ import annotations
 from pydantic import Field
 
 from traindx.artifacts import Run
+from traindx.context.rows import checkpoint_rows, code_rows, data_rows, git_rows
 from traindx.context.runs import several_runs
-from traindx.contract import Artifacts, ConfigValue, ErrorSighting, RunSummary, SeriesSummary
+from traindx.contract import (
+    Artifacts,
+    CheckpointSummary,
+    CodeState,
+    CodeSummary,
+    ConfigValue,
+    DataSummary,
+    ErrorSighting,
+    RunSummary,
+    SeriesSummary,
+)
 from traindx.toolbelt import ToolInput, ToolOutput, tool
 
 MOST_PATHS = 200
@@ -25,6 +36,10 @@ class Survey(ToolOutput):
     series: list[SeriesSummary]
     settings: list[ConfigValue]
     errors: list[ErrorSighting]
+    checkpoints: list[CheckpointSummary]
+    data: list[DataSummary]
+    code: list[CodeSummary]
+    git: list[CodeState]
     runs: list[RunSummary]
     traits: list[str]
     missing: list[str] = Field(description="what was not found, not read, or left out")
@@ -52,6 +67,10 @@ def survey(question: Question, run: Run) -> Survey:  # noqa: ARG001 - every tool
         series=series,
         settings=settings[:MOST_SETTINGS],
         errors=errors[:MOST_ERRORS],
+        checkpoints=checkpoint_rows(run),
+        data=data_rows(run),
+        code=code_rows(run),
+        git=git_rows(run),
         runs=several_runs(run),
         traits=traits,
         missing=[*_absent(run, series), *run.remarks, *left_out],
@@ -64,7 +83,7 @@ def _artifacts(run: Run, series: list[SeriesSummary], errors: list[ErrorSighting
 
     return Artifacts(
         training_logs=with_role("log"),
-        loss_curves=sorted({row.source for row in series if row.name.endswith("loss")}),
+        loss_curves=sorted({row.source for row in series if row.loss}),
         model_code=[file.path for file in run.code][:MOST_PATHS],
         error_messages=[f"{row.source}:{row.line}: {row.text}" for row in errors if row.kind == "error"][:MOST_ERRORS],
         config=with_role("config"),
@@ -85,7 +104,7 @@ def _absent(run: Run, series: list[SeriesSummary]) -> list[str]:
             "no training log or metrics table: add the file the run printed to",
         ),
         (
-            any(row.name.endswith("loss") for row in series),
+            any(row.loss for row in series),
             "no loss series: log the loss with its step or epoch",
         ),
         (any(row.name == "lr" for row in series), "the learning rate is not logged"),

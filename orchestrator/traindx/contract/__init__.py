@@ -2,9 +2,13 @@
 
 from traindx.contract.context import (
     Artifacts,
+    CheckpointSummary,
+    CodeState,
+    CodeSummary,
     ConfigValue,
     Constraints,
     ContextPackage,
+    DataSummary,
     ErrorSighting,
     ProjectProfile,
     RunSummary,
@@ -29,10 +33,14 @@ from traindx.contract.value import Value
 __all__ = [
     "SEVERITIES",
     "Artifacts",
+    "CheckpointSummary",
     "Citation",
+    "CodeState",
+    "CodeSummary",
     "ConfigValue",
     "Constraints",
     "ContextPackage",
+    "DataSummary",
     "Diagnosis",
     "ErrorSighting",
     "Event",

@@ -36,6 +36,7 @@ class SeriesSummary(Value):
     lowest: float
     highest: float
     non_finite: int = 0
+    loss: bool = Field(default=False, description="whether it is a loss of some kind: lower is better")
 
 
 class ConfigValue(Value):
@@ -54,6 +55,44 @@ class ErrorSighting(Value):
     line: int
     text: str
     kind: str = Field(description="`error` or `warning`")
+
+
+class CheckpointSummary(Value):
+    """A checkpoint, described without loading it."""
+
+    path: str
+    format: str
+    size: int
+    tensors: int
+    parameters: int
+    scalars: dict[str, Fact] = Field(default_factory=dict, description="epoch, step, best loss: what it says of itself")
+    unsafe: list[str] = Field(default_factory=list, description="names that run code when the file is loaded")
+    problems: list[str] = Field(default_factory=list)
+
+
+class DataSummary(Value):
+    """An array or a table of samples, in one row."""
+
+    path: str
+    what: str = Field(description="shape and type, or rows and columns, with the range of the values")
+    not_finite: int = 0
+
+
+class CodeSummary(Value):
+    """A code file and what it is there for."""
+
+    path: str
+    roles: list[str]
+    reached: bool = Field(description="whether it is an entry point or imported from one")
+
+
+class CodeState(Value):
+    """The commit the run was made from, as far as the folder tells."""
+
+    commit: str = ""
+    branch: str = ""
+    dirty: bool | None = None
+    source: str = ""
 
 
 class RunSummary(Value):
@@ -93,5 +132,9 @@ class ContextPackage(Value):
     series: list[SeriesSummary] = Field(default_factory=list)
     settings: list[ConfigValue] = Field(default_factory=list)
     errors: list[ErrorSighting] = Field(default_factory=list)
+    checkpoints: list[CheckpointSummary] = Field(default_factory=list)
+    data: list[DataSummary] = Field(default_factory=list)
+    code: list[CodeSummary] = Field(default_factory=list)
+    git: list[CodeState] = Field(default_factory=list)
     runs: list[RunSummary] = Field(default_factory=list, description="filled when the folder holds several runs")
     traits: list[str] = Field(default_factory=list, description="what the code shows, e.g. `torch`, `recurrent`, `gan`")

@@ -2,7 +2,8 @@
 
 from traindx.curves.loss import main_loss, validation_of
 from traindx.curves.place import cite, nearest_index, where
-from traindx.curves.settings import cite_setting, clip_threshold, is_number, optimizer, rates
+from traindx.curves.schedule import stalled_from, warms_up
+from traindx.curves.settings import cite_setting, clip_threshold, is_number, named, optimizer, rates
 from traindx.curves.shape import Shape, shape_of
 from traindx.curves.summary import summarise
 
@@ -13,11 +14,14 @@ __all__ = [
     "clip_threshold",
     "is_number",
     "main_loss",
+    "named",
     "nearest_index",
     "optimizer",
     "rates",
     "shape_of",
+    "stalled_from",
     "summarise",
     "validation_of",
+    "warms_up",
     "where",
 ]

@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from traindx.artifacts import Series
 
+# What people call a loss when they do not call it a loss; lower is better for all of them.
+_LIKE_A_LOSS = re.compile(
+    r"(?:^|[^a-z])(?:mse|mae|rmse|nll|ce|bce|xent|l1|l2|smooth_?l1|huber|elbo|nelbo|cost|objective|perplexity|ppl|bpb|bpc|"
+    r"cross_?entropy|neg_?log_?lik\w*)(?:[^a-z]|$)"
+)
+_PHASES = ("train", "val", "test")
+
 
 def main_loss(series: Sequence[Series]) -> Series | None:
     """The training loss with the most to say; a validation loss where there is no other."""
-    for name in ("train/loss", "val/loss", "test/loss"):
-        candidates = [row for row in series if row.name == name and len(row) > 0]
-        if candidates:
-            return max(candidates, key=len)
-    return None
+    return next((max(rows, key=len) for phase in _PHASES for rows in _losses(series, phase) if rows), None)
 
 
 def validation_of(loss: Series, series: Sequence[Series]) -> Series | None:
-    """The validation loss that belongs to a training loss: the same file before any other."""
-    candidates = [row for row in series if row.name in {"val/loss", "test/loss"} and len(row) > 0 and row is not loss]
+    """The validation loss that belongs to a training loss: the same measure and the same file before any other."""
+    candidates = [
+        row for phase in ("val", "test") for rows in _losses(series, phase) for row in rows if row is not loss
+    ]
+    measure = loss.name.rpartition("/")[2]
     return max(
         candidates,
-        key=lambda row: (row.source == loss.source, row.name == "val/loss", len(row)),
+        key=lambda row: (row.name.endswith(f"/{measure}"), row.source == loss.source, row.phase == "val", len(row)),
         default=None,
     )
+
+
+def is_loss(name: str) -> bool:
+    """Whether a series of this name is a loss of some kind."""
+    return "loss" in name.rpartition("/")[2].lower() or _LIKE_A_LOSS.search(name.lower()) is not None
+
+
+def _losses(series: Sequence[Series], phase: str) -> list[list[Series]]:
+    """Candidates of a phase, the plainest name first: `loss`, then `..._loss`, then `mse` and the like."""
+    mine = [row for row in series if len(row) and (row.phase == phase or (phase == "train" and not row.phase))]
+    plain = [row for row in mine if row.name == f"{phase}/loss"]
+    named = [row for row in mine if row.phase and row.name.lower().endswith("loss") and row not in plain]
+    like = [row for row in mine if _LIKE_A_LOSS.search(row.name.lower()) and row not in plain and row not in named]
+    return [plain, named, like]

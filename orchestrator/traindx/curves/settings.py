@@ -47,6 +47,16 @@ def optimizer(settings: Sequence[Setting]) -> str | None:
     return None
 
 
+def named(settings: Sequence[Setting], *names: str) -> Setting | None:
+    """The first numeric setting whose last key is one of the names, underscores and case aside."""
+    wanted = {_plain(name) for name in names}
+    return next((row for row in settings if is_number(row) and _plain(row.key.rsplit(".", 1)[-1]) in wanted), None)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
 def cite_setting(run: Run, setting: Setting, claim: str) -> Citation:
     """The line that sets a value."""
     text = run.lines(setting.source, setting.line, setting.line)

@@ -6,6 +6,7 @@ import numpy as np
 
 from traindx.artifacts import Series
 from traindx.contract import SeriesSummary
+from traindx.curves.loss import is_loss
 
 
 def summarise(row: Series) -> SeriesSummary:
@@ -25,4 +26,5 @@ def summarise(row: Series) -> SeriesSummary:
         lowest=lowest,
         highest=highest,
         non_finite=len(row) - len(finite),
+        loss=is_loss(row.name),
     )

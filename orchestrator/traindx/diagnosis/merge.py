@@ -117,7 +117,7 @@ def _status(findings: Sequence[Findings], any_likely: bool) -> Status:
 
 def _summary(status: Status, shown: Sequence[RootCause], context: ContextPackage) -> str:
     if status == "healthy":
-        curves = ", ".join(dict.fromkeys(row.name for row in context.series if row.name.endswith("loss")))
+        curves = ", ".join(dict.fromkeys(row.name for row in context.series if row.loss))
         judged = f" (judged by {curves})" if curves else ""
         return f"The run looks healthy{judged}; nothing in its artifacts speaks of a failure."
     if status == "needs_more_data":

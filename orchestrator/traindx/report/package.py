@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.contract import ContextPackage
+from traindx.contract import CheckpointSummary, CodeState, ContextPackage
 from traindx.report.canvas import Canvas
 from traindx.report.render import Page
 
@@ -36,6 +36,10 @@ def as_text(package: ContextPackage, page: Page) -> str:
         ],
         most,
     )
+    _section(canvas, "Checkpoints", [(row.path, _checkpoint(row)) for row in package.checkpoints], most)
+    _section(canvas, "Data", [(row.path, row.what) for row in package.data], most)
+    _section(canvas, "Code", [(row.path, ", ".join(row.roles) or "other") for row in package.code], most)
+    _section(canvas, "Git", [(row.commit[:12] or "?", _state(row)) for row in package.git], most)
     _section(
         canvas,
         "Settings",
@@ -57,6 +61,18 @@ def as_text(package: ContextPackage, page: Page) -> str:
         canvas.text(package.project.prose, indent=2)
     _section(canvas, "Missing", [("-", row) for row in package.missing], None)
     return canvas.drawn()
+
+
+def _checkpoint(row: CheckpointSummary) -> str:
+    said = [f"{row.format}, {row.size / 1e6:.3g} MB, {row.tensors} tensors, {row.parameters:,} parameters"]
+    said += [f"{key} {value}" for key, value in list(row.scalars.items())[:4]]
+    said += [f"UNSAFE: {name}" for name in row.unsafe] + row.problems
+    return "; ".join(said)
+
+
+def _state(row: CodeState) -> str:
+    dirty = {True: "with uncommitted changes", False: "clean", None: "unknown whether clean"}[row.dirty]
+    return f"{row.branch or 'no branch'}, {dirty} ({row.source})"
 
 
 def _section(canvas: Canvas, heading: str, rows: list[tuple[str, str]], most: int | None) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # libyaml's scanner takes time in the square of the nesting: 200,000 brackets keep it busy for three minutes.
 _MOST_NESTED = 60
 _MOST_SECONDS = 5.0
+# Ten times what the settings that are kept can need.
+_MOST_EVENTS = 20 * MOST
 SLOW = 256 << 10
 """characters that are read where PyYAML has no libyaml: its own parser takes ten seconds per MB"""
 _TRUE, _SWITCHES = {"yes", "true", "on"}, {"yes", "no", "true", "false", "on", "off"}
@@ -24,7 +26,7 @@ _PYTHON = "tag:yaml.org,2002:python/"
 _CALLS = ("object/apply", "object/new", "name", "module")
 
 
-@dataclass
+@dataclass(slots=True)
 class _Node:
     """A value of the text: a scalar, a list or a mapping as pairs."""
 
@@ -137,10 +139,10 @@ def _compose(text: str, remark: Remark) -> _Composer:
     composer = _Composer(remark)
     give_up = monotonic() + _MOST_SECONDS
     try:
-        for event in yaml.parse(text, Loader=loader or yaml.SafeLoader):
+        for count, event in enumerate(yaml.parse(text, Loader=loader or yaml.SafeLoader)):
             composer.event(event)
-            if monotonic() > give_up:
-                remark("only its beginning was read: it takes too long")
+            if count >= _MOST_EVENTS or (not count % 256 and monotonic() > give_up):
+                remark("it is too long for a configuration: only its beginning was read")
                 break
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark

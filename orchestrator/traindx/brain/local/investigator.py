@@ -111,7 +111,7 @@ def _unseen(case: Case) -> tuple[list[str], bool]:
     """What the complaint is about and the folder does not show, and whether that is everything it is about."""
     context = case.context
     seen = {
-        "series": any(row.name.endswith("loss") and row.points >= FEWEST_POINTS for row in context.series),
+        "series": any(row.loss and row.points >= FEWEST_POINTS for row in context.series),
         "errors": bool(context.errors),
         "code": bool(context.artifacts.model_code),
         "settings": bool(context.settings),
@@ -134,7 +134,7 @@ def _questions(case: Case, lacking: Sequence[str], open_ones: Sequence[Belief]) 
 def _always_wanted(case: Case) -> list[str]:
     """What any diagnosis profits from, whatever the complaint."""
     context = case.context
-    judged = any(row.name.endswith("loss") and row.points >= FEWEST_POINTS for row in context.series)
+    judged = any(row.loss and row.points >= FEWEST_POINTS for row in context.series)
     present = (("series", judged), ("code", context.artifacts.model_code), ("settings", context.artifacts.config))
     return [need for need, there in present if not there]
 

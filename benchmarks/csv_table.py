@@ -1,0 +1,62 @@
+"""A CSV of a million rows and eight columns: traindx against pandas.read_csv, in turns.
+
+Usage: python benchmarks/csv_table.py [rows]. The bar: no slower than pandas.
+"""
+
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pandas as pd  # type: ignore[import-untyped, unused-ignore]
+
+from traindx.artifacts.table import read_csv
+
+ROUNDS = 5
+NAMES = ["step", "epoch", "train_loss", "val_loss", "accuracy", "lr", "grad_norm", "tokens"]
+
+
+def write(path: Path, rows: int) -> None:
+    """A table as a csv writer leaves it: integers, and floats as `repr` spells them."""
+    chance = random.Random(1)
+    with path.open("w") as file:
+        file.write(",".join(NAMES) + "\n")
+        for n in range(rows):
+            cells = (n, n // 1000, chance.random(), chance.gauss(2, 1), chance.random(), 3e-4 * (1 - n / rows))
+            file.write(",".join(map(repr, cells)) + f",{chance.expovariate(1)!r},{n * 524288}\n")
+
+
+def ours(path: Path) -> int:
+    """The reader of traindx."""
+    with path.open("rb") as handle:
+        return sum(len(series) for series in read_csv(handle, path.name))
+
+
+def theirs(path: Path) -> int:
+    """pandas, as everyone calls it."""
+    return int(pd.read_csv(path).size)
+
+
+def main() -> None:
+    """Print both times and their ratio."""
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "metrics.csv"
+        write(path, rows)
+        best = {theirs: float("inf"), ours: float("inf")}
+        busy = dict(best)
+        for _ in range(ROUNDS):
+            for reader in best:
+                began, worked = time.perf_counter(), time.process_time()
+                reader(path)
+                best[reader] = min(best[reader], time.perf_counter() - began)
+                busy[reader] = min(busy[reader], time.process_time() - worked)
+        print(f"{rows:,} rows, {path.stat().st_size / 1e6:.0f} MB")
+        for reader, name in ((theirs, "pandas.read_csv"), (ours, "traindx")):
+            ratio = best[theirs] / best[reader]
+            print(f"{name:16} {best[reader]:6.2f} s wall {busy[reader]:6.2f} s cpu  {ratio:5.2f} x pandas' speed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""What several curves say together: an idle latent, a discriminator that wins, a task that is forgotten."""
+
+import re
+
+import numpy as np
+
+from traindx.artifacts import Run, Series
+from traindx.contract import Fact, Signal
+from traindx.curves import cite, where
+from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+
+FEWEST = 5
+# Words inside a metric's name, told apart by `/`, `_`, `.`, `-` and digits.
+_PARTS = re.compile(r"[/_.\-\s]+")
+_KL = {"kl", "kld", "kldiv", "rate"}
+_DISCRIMINATOR = {"d", "disc", "discriminator", "critic"}
+_GENERATOR = {"g", "gen", "generator"}
+_PHASES = {"train", "val", "valid", "validation", "test", "eval", "dev"}
+_HIGHER = {"acc", "accuracy", "f1", "auc", "map", "recall", "precision", "score", "bleu", "rouge", "reward", "em"}
+_LOWER = {"loss", "error", "ppl", "perplexity", "mse", "mae", "rmse", "wer", "cer", "bpb", "nll", "ce"}
+# A KL term of a hundredth of a nat, or below a thousandth of the reconstruction, tells the decoder nothing.
+NO_INFORMATION = 0.05
+FORGOTTEN = 0.15
+
+
+class Question(ToolInput):
+    """Nothing to choose: every pair of curves that belongs together is looked at."""
+
+
+class Together(ToolOutput):
+    """The curves that were looked at together."""
+
+    looked_at: list[str]
+
+
+@tool(
+    needs=["series"],
+    emits={
+        "kl-near-zero": "the KL term of a latent-variable model is (nearly) zero at the end",
+        "discriminator-wins": "the discriminator's loss goes to zero while the generator's rises",
+        "loss-scale-at-floor": "the scale of mixed-precision training has halved to its floor",
+        "older-task-forgotten": "one task's metric gets clearly worse while another's improves",
+    },
+)
+def compare_metrics(question: Question, run: Run) -> Together:  # noqa: ARG001 - every tool takes its input
+    """Look at curves that belong together: the KL term of a VAE, the two losses of a GAN, the same metric on several
+    tasks or domains.
+    """
+    series = [row for row in run.series if len(row) >= FEWEST and np.isfinite(row.values).all()]
+    found = [*_latent(run, series), *_adversaries(run, series), *_tasks(run, series), *_scale(run, series)]
+    looked_at = sorted({row.name for row in series if _words(row) & (_KL | _DISCRIMINATOR | _GENERATOR | {"scale"})})
+    if not found and not looked_at and not _task_groups(series):
+        raise NoData("no KL term, no pair of adversarial losses and no metric of several tasks among the series")
+    return Together(looked_at=looked_at, signals=found)
+
+
+def _words(row: Series) -> set[str]:
+    return {word for word in _PARTS.split(re.sub(r"\d+", "", row.original.lower())) if word}
+
+
+def _ends(row: Series) -> tuple[float, float]:
+    part = max(1, len(row) // 5)
+    return float(np.median(row.values[:part])), float(np.median(row.values[-part:]))
+
+
+def _latent(run: Run, series: list[Series]) -> list[Signal]:
+    weights = {"weight", "beta", "coef", "coeff", "anneal", "target", "penalty"}
+    for row in series:
+        words = _words(row)
+        if not words & _KL or words & (weights | {"policy", "approx", "ref", "teacher", "distill"}):
+            continue
+        end = _ends(row)[1]
+        others = [
+            _ends(other)[1] for other in series if {"rec", "recon", "reconstruction", "nll", "elbo"} & _words(other)
+        ]
+        scale = max((abs(value) for value in others), default=0.0)
+        if not others or end < 0 or end > max(NO_INFORMATION, 1e-3 * scale):
+            continue
+        claim = (
+            f"`{row.original}` ends at {end:.3g} beside a reconstruction term of {scale:.4g}: the latent says nothing"
+        )
+        facts: dict[str, Fact] = {"kl_end": end, "kl_series": row.original}
+        place = cite(run, row, len(row) - 1, claim)
+        return [Signal(id="kl-near-zero", claim=claim, citations=[place], facts=facts)]
+    return []
+
+
+def _adversaries(run: Run, series: list[Series]) -> list[Signal]:
+    losses = [row for row in series if "loss" in "".join(_words(row)) or "err" in "".join(_words(row))]
+    discriminator = next((row for row in losses if _side(row) == "d"), None)
+    generator = next((row for row in losses if _side(row) == "g"), None)
+    if discriminator is None or generator is None:
+        return []
+    (d_start, d_end), (g_start, g_end) = _ends(discriminator), _ends(generator)
+    # ln 4 (or ln 2 per half) is the balance of the original game; a tenth of it is a discriminator that knows.
+    if not 0 <= d_end < 0.1 * max(d_start, 0.5) or g_end < 1.5 * max(g_start, 0.7):
+        return []
+    claim = (
+        f"`{discriminator.original}` fell to {d_end:.3g} while `{generator.original}` rose from {g_start:.3g}"
+        f" to {g_end:.3g}"
+    )
+    places = [
+        cite(run, discriminator, len(discriminator) - 1, "the discriminator's loss at the end"),
+        cite(run, generator, len(generator) - 1, "the generator's loss at the end"),
+    ]
+    return [Signal(id="discriminator-wins", claim=claim, citations=places, facts={"d_end": d_end, "g_end": g_end})]
+
+
+def _scale(run: Run, series: list[Series]) -> list[Signal]:
+    """A loss scale that starts high and ends at one or below: every halving was a step that was skipped."""
+    for row in series:
+        words = _words(row)
+        if not ("scale" in words or "lossscale" in words or "scaler" in words) or words & {"lr", "grad", "scales"}:
+            continue
+        first, last = float(row.values[0]), float(row.values[-1])
+        if first >= 128 and last <= 1 and float(np.mean(np.diff(row.values) <= 0)) > 0.9:
+            claim = f"`{row.original}` fell from {first:g} to {last:g}"
+            place = cite(run, row, len(row) - 1, claim)
+            facts: dict[str, Fact] = {"scale_start": first, "scale_end": last}
+            return [Signal(id="loss-scale-at-floor", claim=claim, citations=[place], facts=facts)]
+    return []
+
+
+def _side(row: Series) -> str:
+    words = _words(row) | {word.removesuffix("loss").removeprefix("loss") for word in _words(row)}
+    return "d" if words & _DISCRIMINATOR else "g" if words & _GENERATOR else ""
+
+
+def _task_groups(series: list[Series]) -> list[list[Series]]:
+    """Held-out metrics that are the same but for one word: the name of a task or a domain."""
+    groups: dict[tuple[str, str, str], list[Series]] = {}
+    for row in series:
+        words = _words(row)
+        kinds = words & (_HIGHER | _LOWER)
+        held_out = bool(words & (_PHASES - {"train"}))
+        rest = words - _PHASES - kinds
+        if len(kinds) == 1 and held_out and len(rest) == 1:
+            groups.setdefault((row.source, row.axis, kinds.pop()), []).append(row)
+    return [rows for rows in groups.values() if len(rows) > 1]
+
+
+def _tasks(run: Run, series: list[Series]) -> list[Signal]:
+    for rows in _task_groups(series):
+        higher = bool(_words(rows[0]) & _HIGHER)
+        scored = [(_lost(row, higher), row) for row in rows]
+        (lost, worst), (kept, best) = max(scored, key=lambda pair: pair[0]), min(scored, key=lambda pair: pair[0])
+        gained = _gained(best, higher)
+        if lost < FORGOTTEN or kept > FORGOTTEN / 3 or gained <= 0:
+            continue
+        top = int(np.argmax(worst.values) if higher else np.argmin(worst.values))
+        end = _ends(worst)[1]
+        claim = (
+            f"`{worst.original}` went from {worst.values[top]:.4g} at {where(worst, top)} to {end:.4g}"
+            f" while `{best.original}` improved to {_ends(best)[1]:.4g}"
+        )
+        facts: dict[str, Fact] = {
+            "old_metric": worst.original,
+            "new_metric": best.original,
+            "old_best": float(worst.values[top]),
+            "old_end": end,
+            "forgot_at": where(worst, top),
+        }
+        places = [
+            cite(run, worst, top, "the old task at its best"),
+            cite(run, worst, len(worst) - 1, "the old task at the end"),
+            cite(run, best, len(best) - 1, "the new task at the end"),
+        ]
+        return [Signal(id="older-task-forgotten", claim=claim, citations=places, facts=facts)]
+    return []
+
+
+def _lost(row: Series, higher: bool) -> float:
+    """How much of its level a metric has lost since its best, as a share of that best."""
+    best = float(row.values.max() if higher else row.values.min())
+    end = _ends(row)[1]
+    return (best - end if higher else end - best) / max(abs(best), 1e-12)
+
+
+def _gained(row: Series, higher: bool) -> float:
+    start, end = _ends(row)
+    return end - start if higher else start - end
