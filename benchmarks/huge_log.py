@@ -20,7 +20,8 @@ def write(path: Path, megabytes: int) -> None:
     with path.open("w") as file:
         while size < megabytes * 1_000_000:
             piece = "".join(
-                f"iter {n}: loss {2 + 1 / (1 + n / 1e5) + (n * 7919 % 97) / 1000:.4f}, time {120 + n % 13}.25ms, mfu 40.{n % 90 + 10}%\n"
+                f"iter {n}: loss {2 + 1 / (1 + n / 1e5) + (n * 7919 % 97) / 1000:.4f}, time {120 + n % 13}.25ms,"
+                f" mfu 40.{n % 90 + 10}%\n"
                 for n in range(line, line + 20_000)
             )
             piece += f"step {line}: train loss 2.1, val loss 2.2\n[WARNING] slow data loading at step {line}\n"
@@ -48,7 +49,8 @@ def read(folder: str) -> None:
     resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
         f"{size:8.0f} MB {between - began:7.1f} s series {ended - between:7.1f} s errors "
-        f"{size / (ended - began):7.1f} MB/s {resident:6.0f} MB resident, {len(loss):,} points kept (1 in {loss.thinned})",
+        f"{size / (ended - began):7.1f} MB/s {resident:6.0f} MB resident, "
+        f"{len(loss):,} points kept (1 in {loss.thinned})",
         flush=True,
     )
 

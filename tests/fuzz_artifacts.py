@@ -33,7 +33,7 @@ PARTS = ("files", "series", "settings", "sightings", "code", "checkpoints", "arr
 
 def damaged(data: bytes, dice: random.Random) -> bytes:
     """A copy with a few of the accidents that happen to files."""
-    copy = bytearray(data[: dice.choice([len(data), dice.randint(0, len(copy)), 4096])])
+    copy = bytearray(data[: dice.choice([len(data), dice.randint(0, len(data)), 4096])])
     for _ in range(dice.randint(0, 8)):
         place = dice.randint(0, len(copy))
         kind = dice.randrange(5)

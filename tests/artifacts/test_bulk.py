@@ -68,6 +68,8 @@ _FORMS = [
     "nothing to see here",
     "wrote file{k}.{n}.bin in {v} s",
     "step {n} loss {v} loss {w}",
+    "[rank{k}]: step {n} loss {v}",
+    "loss: tensor({v}, device='cuda:{k}', grad_fn=<NllLossBackward0>)",
     "",
 ]
 _SPELLED = st.one_of(

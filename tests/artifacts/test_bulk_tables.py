@@ -35,31 +35,15 @@ def _same(raw: bytes) -> None:
         np.testing.assert_array_equal(a.at, b.at)
 
 
+_ODD = [
+    "", "_1.5", "nan", "-inf", "None", "12%", "1e5", "1e-5", "-1.5E+3", "e5", ".5", "5.", "-", "a_b", "1.2.3", "+7",
+    "0.0003174296321763842", "5-3", "1e5.3", "--1", ".", "é",
+]  # fmt: skip
 _CELL = st.one_of(
     st.floats().map(repr),
     st.integers(-(10**20), 10**20).map(str),
     st.floats(-10, 10).map(lambda value: f"{value:.3f}"),
-    st.sampled_from(
-        [
-            "",
-            " 1.5",
-            "nan",
-            "-inf",
-            "None",
-            "12%",
-            "1e5",
-            "1e-5",
-            "-1.5E+3",
-            "e5",
-            ".5",
-            "5.",
-            "-",
-            "a b",
-            "1.2.3",
-            "+7",
-        ]
-        + ["0.0003174296321763842", "5-3", "1e5.3", "--1", ".", "1_000", "é"]
-    ),
+    st.sampled_from([cell.replace("_", " ") for cell in _ODD]),
 )
 _ROW = st.lists(_CELL, min_size=0, max_size=5)
 
@@ -69,7 +53,7 @@ _ROW = st.lists(_CELL, min_size=0, max_size=5)
 def test_many_rows_give_what_single_rows_give(rows: list[list[str]], separator: str, end: str, again: bool) -> None:
     header = ["epoch", "step", "loss", "val_loss", "lr"]
     body = [
-        separator.join((row + ["1", "2", "3.5", "4", "5"])[: 5 if place % 7 else 4]) for place, row in enumerate(rows)
+        separator.join([*row, "1", "2", "3.5", "4", "5"][: 5 if place % 7 else 4]) for place, row in enumerate(rows)
     ]
     if again:
         body.insert(len(body) // 2, separator.join(header[1:]))

@@ -21,10 +21,7 @@ class Block:
         self.text = Text(data)
         raw = self.text.bytes
         breaks = raw == 10
-        if b"\r" in data:
-            ends = np.flatnonzero(breaks | (raw == 13))
-        else:
-            ends = np.flatnonzero(breaks)
+        ends = np.flatnonzero(breaks | (raw == 13) if b"\r" in data else breaks)
         feeds = breaks[ends]
         if not data.endswith((b"\n", b"\r")):
             ends, feeds = np.append(ends, len(data)), np.append(feeds, False)

@@ -163,12 +163,12 @@ class Columns:
     """Every column of one file, told apart by spelling and by what counts it."""
 
     def __init__(self) -> None:
-        self._columns: dict[tuple[str, str, str], Column] = {}
+        self._columns: dict[tuple[str, str, str, int], Column] = {}
         self.overflow = False
 
-    def column(self, original: str, metric: MetricName, counted_by: str) -> Column | None:
-        """The column for a spelling, a phase and a counter; None once the file has too many."""
-        key = (original, metric.name, counted_by)
+    def column(self, original: str, metric: MetricName, counted_by: str, rank: int = -1) -> Column | None:
+        """The column for a spelling, a phase, a counter and a rank; None once the file has too many."""
+        key = (original, metric.name, counted_by, rank)
         column = self._columns.get(key)
         if column is None:
             if len(self._columns) >= MOST_COLUMNS:
@@ -199,14 +199,21 @@ class Columns:
     def series(self, source: str) -> list[Series]:
         """The series of the file, in the order in which they first appear."""
         named = {column.metric.name for column in self._columns.values() if column.metric.kind == "loss"}
+        lowest: dict[tuple[str, str, str], int] = {}
+        for *key, rank in self._columns:
+            same = (key[0], key[1], key[2])
+            lowest[same] = min(lowest.get(same, rank), rank)
         found = []
-        for (_, _, counted_by), column in self._columns.items():
+        for (original, metric, counted_by, rank), column in self._columns.items():
             if not len(column) or (counted_by == "row" and _passing_mention(column)):
                 continue
             name = column.metric.name
             # `train 0.18 val 0.17` names phases only: that is the loss, unless a loss is named beside it.
             if column.metric.kind == "phase" and name in named:
                 name = f"{column.metric.phase}/value"
+            # Of several ranks that print the same, the lowest speaks for the run.
+            if rank > lowest[original, metric, counted_by]:
+                column.original = f"rank{rank}:{original}"
             found.append(column.series(source, name))
         return found
 

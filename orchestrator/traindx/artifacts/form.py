@@ -23,6 +23,12 @@ _BARS = re.compile(r"\|([^|\s][^|]{0,40})\|\s*[:=]?\s*$")
 _UNIT = re.compile(r"^(?:[A-Za-zµ]{1,12}(?:/[A-Za-z]{1,12})?|%)(?=[^\w.]|$)")
 # `Epoch [1/10], Step [100/600]` and `lr=[1e-05]`: the name stands before the bracket.
 _BRACKETED = re.compile(r"([A-Za-z_][\w ]{0,30}?)\s{0,3}[:=]?\s{0,3}[\[(]\s{0,8}$")
+# MMEngine: `Epoch(train)  [1][ 50/100]`.
+_PHASED = re.compile(r"(Epoch|Iter)\((train|val|test)\)\s{0,8}\[\s{0,8}$")
+# `loss: tensor(0.38, device='cuda:0', grad_fn=<NllLossBackward0>)`; without a name it is what `print(loss)` gives.
+_TENSOR = re.compile(r"tensor\($")
+_GRADIENT = "grad_fn=<"
+_SURE_STEPS = {"num updates", "global step"}
 _QUOTES = "\"'` "
 # A word of prose before a number: `improved from 0.3 to 0.2` names no metric.
 _PROSE = frozenset(
@@ -81,6 +87,8 @@ class Field:
     index: int
     original: str
     metric: MetricName
+    unit: str = ""
+    """`%`, `ms`: what clings to the number"""
 
 
 @dataclass(frozen=True)
@@ -113,6 +121,10 @@ def understand(shape: tuple[str, ...]) -> Form | None:
     reading = _Reading()
     for place in range(len(shape) - 1):
         before, after = _UNIT.sub("", shape[place]) if place else shape[place], shape[place + 1]
+        if before.endswith("tensor("):
+            before = _TENSOR.sub("", before)
+            if not place and not before.strip() and any(_GRADIENT in part for part in shape):
+                before = "loss "
         if place and before.strip() in {"/", "of"}:
             reading.out_of(place, before)
         else:
@@ -143,17 +155,21 @@ class _Reading:
             self._unnamed = index
             return
         metric = normalise(key, self._phase)
+        clings = _UNIT.match(after)
+        unit = clings[0] if clings else ""
         if metric.kind == "epoch":
             self.epoch = index if self.epoch < 0 else self.epoch
             self._phase = phase_in(key) or self._phase
         elif metric.kind == "step":
-            self.step = index if self.step < 0 else self.step
+            # fairseq counts `update` within the epoch, and `num_updates` through the run.
+            sure = key.replace("_", " ").lower() in _SURE_STEPS
+            self.step = index if self.step < 0 or sure else self.step
         elif metric.kind == "phase":
             self._phase = metric.phase
             measured = normalise(f"{metric.phase} {self._measure}") if self._measure else metric
-            self.fields.append(Field(index, key, measured))
+            self.fields.append(Field(index, key, measured, unit))
         else:
-            self._metric(Field(index, key, metric), strong)
+            self._metric(Field(index, key, metric, unit), strong)
 
     def _metric(self, field: Field, strong: bool) -> None:
         key, kind = field.original, field.metric.kind
@@ -208,6 +224,9 @@ def _key(before: str) -> tuple[str, bool, str]:
     bars = _BARS.search(before[-60:])
     if bars and any(letter.isalpha() for letter in bars[1]):
         return bars[1].strip(), True, ""
+    phased = _PHASED.search(before[-60:])
+    if phased:
+        return phased[1], True, phased[2]
     bracketed = _BRACKETED.search(before[-60:])
     if bracketed and normalise(bracketed[1].split()[-1]).kind in _NAMED_BEFORE_BRACKETS:
         return bracketed[1].split()[-1], True, before
@@ -234,4 +253,6 @@ def _key(before: str) -> tuple[str, bool, str]:
 
 def _plain(key: str) -> bool:
     words = key.lower().split()
+    if "=" in key or "'" in key:
+        return False
     return len(words) <= 3 and len(key) <= 40 and not _PATH.search(key) and not _PROSE.intersection(words)

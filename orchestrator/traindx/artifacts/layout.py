@@ -103,7 +103,7 @@ class Rows:
         if number.whole >= 0:
             begin, point = self.layout.runs[number.whole]
             whole = point - begin
-        if 0 < whole and whole + 1 + places <= 8:
+        if whole > 0 and whole + 1 + places <= 8:
             return closed_up(self._words(end), whole, places), places
         return self._run(number.whole) * np.uint64(10**places) + self._run(number.part), places
 

@@ -27,3 +27,6 @@ LEVEL = re.compile(
 
 LOOSE_PREFIX = re.compile(re.sub(r"\\d(?:\\d\??|\{[\d,]+\})?", r"\\d+", PREFIX.pattern))
 """as far as a prefix could reach in a line with the same words and longer or shorter numbers"""
+
+RANK = re.compile(r"(?:rank|RANK|Rank|local_rank|GPU|gpu)[ :=_]?(\d{1,5})(?!\d)")
+"""the process inside a prefix"""

@@ -80,8 +80,7 @@ class Records:
             if len(chosen) == len(lines):  # the usual row has all its cells: nothing to pick
                 column.extend(values, texts, lines, epochs, steps)
             else:
-                picked = (array.take(chosen) for array in (lines, epochs, steps))
-                column.extend(values.take(chosen), texts, *picked)
+                column.extend(values.take(chosen), texts, lines.take(chosen), epochs.take(chosen), steps.take(chosen))
 
     def _home(self, name: str, metric: MetricName, counted_by: str) -> Column | None:
         key = (name, counted_by)

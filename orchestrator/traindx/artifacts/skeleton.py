@@ -14,7 +14,7 @@ import numpy as np
 
 from traindx.artifacts.digits import WIDEST, Places, Text, Truths, Words, decimals
 from traindx.artifacts.form import NUMBER
-from traindx.artifacts.prefix import LOOSE_PREFIX, PREFIX
+from traindx.artifacts.prefix import LOOSE_PREFIX, PREFIX, RANK
 
 _PARTS = re.compile(rb"([-+]?)(\d*)(\.?)(\d*)(?:[eE]([-+]?)(\d+))?")
 # Digits after these are counted by `NUMBER`: groups of thousands and exponents.
@@ -160,8 +160,12 @@ def learn(raw: bytes, runs: list[tuple[int, int]], spelled: tuple[str, ...] | No
         if begin < max(fixed_until, head) or place in counted
     }
     inside = {place for place, (begin, end) in enumerate(runs) for a, b in spans if a <= begin and end <= b}
+    rank = RANK.search(prefix[0]) if prefix else None
+    told = rank.start(1) if rank else -1  # a prefix is plain text: its places are those of its bytes
     literals = {
-        place: raw[begin:end] for place, (begin, end) in enumerate(runs) if begin >= head and place not in inside
+        place: raw[begin:end]
+        for place, (begin, end) in enumerate(runs)
+        if (begin >= head and place not in inside) or begin == told
     }
     numbers = _numbers(raw, runs, spans, spelled)
     if any(len(digits) > 8 for digits in literals.values()) or _straddles(runs, spans):

@@ -15,7 +15,7 @@ from traindx.artifacts.columns import Column, Columns
 from traindx.artifacts.form import NUMBER, Form, number, understand
 from traindx.artifacts.lines import RawBlocks
 from traindx.artifacts.model import Series
-from traindx.artifacts.prefix import PREFIX
+from traindx.artifacts.prefix import PREFIX, RANK
 
 LONGEST = 20_000
 """characters of a line that may hold metrics: longer ones are dumps of something else"""
@@ -48,7 +48,8 @@ class LogReader:
         self.epoch: float | None = None
         self.step: float | None = None
         self.long_lines = 0
-        self._plans: dict[tuple[str, ...], Plan | None] = {}
+        self._plans: dict[tuple[int, tuple[str, ...]], Plan | None] = {}
+        """by the rank that speaks (-1 for none) and the text around the numbers"""
 
     def block(self, first: int, text: str) -> None:
         """Take in a stretch of text that starts at line `first`."""
@@ -68,11 +69,12 @@ class LogReader:
         parts = NUMBER.split(line[start:])
         if len(parts) == 1:
             return None
-        shape = tuple(parts[::2])
+        rank = RANK.search(prefix[0]) if prefix else None
+        shape = (int(rank[1]) if rank else -1, tuple(parts[::2]))
         if shape not in self._plans:
             if len(self._plans) >= (_MOST_FORMS if _LIKELY.match(line, start) else _MOST_FORMS // 2):
                 return None  # a log with so many forms is mostly text
-            self._plans[shape] = self._plan(shape)
+            self._plans[shape] = self._plan(*shape)
         plan = self._plans[shape]
         return None if plan is None else (plan, tuple(parts[1::2]))
 
@@ -104,14 +106,15 @@ class LogReader:
                 column.total = numbers[form.total][0]
         self.records += bool(plan.columns)
 
-    def _plan(self, shape: tuple[str, ...]) -> Plan | None:
+    def _plan(self, rank: int, shape: tuple[str, ...]) -> Plan | None:
         form = understand(shape)
         if form is None:
             return None
         columns = []
         for measured in form.fields:
-            column = self.columns.column(measured.original, measured.metric, form.counted_by)
+            column = self.columns.column(measured.original, measured.metric, form.counted_by, rank)
             if column is not None:
+                column.unit = column.unit or measured.unit
                 columns.append((measured.index, column))
         return Plan(form, columns)
 

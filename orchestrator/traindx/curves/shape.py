@@ -125,7 +125,9 @@ def _onset(level: Numbers, best_window: int, best: float, start: float, end: flo
         return None
     above = level > best + max(3 * noise, 0.2 * rise)
     lasting = np.flatnonzero(~above[best_window:])
-    return best_window + int(lasting[-1]) + 1
+    first = best_window + int(lasting[-1]) + 1
+    # A curve whose very last point is back down has not risen lastingly.
+    return first if first < len(level) else None
 
 
 def _first_above(
