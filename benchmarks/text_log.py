@@ -94,7 +94,7 @@ def main() -> None:
     """Print a row for each style: both speeds and their ratio."""
     megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else 40
     print(
-        f"{'style':20} {'MB':>5} {'plain MB/s':>11} {'traindx MB/s':>13} {'by cpu time':>14} {'ratio':>6} {'points':>10}"
+        f"{'style':20} {'MB':>5} {'plain MB/s':>11} {'traindx MB/s':>13} {'by cpu time':>14} {'ratio':>6} {'points':>9}"
     )
     for style, (lines, width) in STYLES.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -113,7 +113,7 @@ def main() -> None:
                     busy[name].append(time.process_time() - worked)
             slow, fast, cpu = size / min(wall["plain"]), size / min(wall["ours"]), size / min(busy["ours"])
             print(
-                f"{style:20} {size:5.0f} {slow:11.1f} {fast:13.1f} {cpu:14.1f} {fast / slow:6.1f} {points:10,}",
+                f"{style:20} {size:5.0f} {slow:11.1f} {fast:13.1f} {cpu:14.1f} {fast / slow:6.1f} {points:9,}",
                 flush=True,
             )
 

@@ -36,7 +36,10 @@ def read_csv(handle: BinaryIO, source: str, remark: Callable[[str], None] | None
         reader.block(first, data)
     reader.finish()
     series = reader.records.columns.series(source)
-    for text in [*reader.remarks(source, blocks.long_lines), *blocks.troubles]:
+    for text in [
+        *reader.remarks(source, blocks.long_lines),
+        *(f"`{source}`: {trouble}" for trouble in blocks.troubles),
+    ]:
         if remark is not None:
             remark(text)
     return series

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
+from traindx.artifacts.unzip import MAGIC, Unzipped
+
 BLOCK = 1 << 20
 """how much of a file is in memory at a time; a line longer than this comes in pieces with the same number"""
 
@@ -41,7 +43,10 @@ def blocks(handle: BinaryIO, most: int | None = None) -> Iterator[tuple[int, str
 
 
 class RawBlocks:
-    """The same as bytes: whole lines, UTF-8 or nearly so. A line longer than a block is passed over and counted."""
+    """The same as bytes: whole lines, UTF-8 or nearly so, of a plain or gzipped file.
+
+    A line longer than a block is passed over and counted.
+    """
 
     def __init__(self, handle: BinaryIO, size: int = BLOCK) -> None:
         self._handle, self._size = handle, size
@@ -51,11 +56,20 @@ class RawBlocks:
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         head = self._handle.read(4)
+        source: BinaryIO | Unzipped = self._handle
+        if head.startswith(MAGIC):
+            source = Unzipped(self._handle, head)
+            head = source.read(4)
+        yield from self._from(source, head)
+        if isinstance(source, Unzipped) and source.trouble:
+            self.troubles.append(source.trouble)
+
+    def _from(self, source: BinaryIO | Unzipped, head: bytes) -> Iterator[tuple[int, bytes]]:
         mark, encoding = next(((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", "utf-8"))
         decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)(errors="replace")
         left, number, passing = head[len(mark) :], 1, False
         left = decoder.decode(left).encode() if decoder else left
-        while more := self._handle.read(self._size):
+        while more := source.read(self._size):
             raw = left + (decoder.decode(more).encode(errors="replace") if decoder else more)
             if passing:
                 start = _first_break(raw)

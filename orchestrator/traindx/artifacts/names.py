@@ -42,7 +42,7 @@ _LOSSES = {
 }  # fmt: skip
 _SCORES = {
     "f1", "auc", "auroc", "roc", "precision", "recall", "bleu", "rouge", "miou", "iou", "map", "dice", "wer", "cer",
-    "top1", "top5", "err", "error", "reward", "return", "r2", "fid", "psnr", "ssim", "mcc", "em",
+    "top1", "top5", "err", "error", "reward", "rew", "return", "r2", "fid", "psnr", "ssim", "mcc", "em",
 }  # fmt: skip
 _COSTS = {
     "time", "ms", "s", "sec", "secs", "second", "seconds", "min", "mins", "eta", "elapsed", "dt", "runtime", "it",

@@ -22,8 +22,8 @@ _COUNTERS = ("row", "epoch", "step")
 class Records:
     """Collects records; each value goes to the column of its name, at the step or epoch of its record."""
 
-    def __init__(self) -> None:
-        self.columns = Columns()
+    def __init__(self, columns: Columns | None = None) -> None:
+        self.columns = Columns() if columns is None else columns
         self._homes: dict[tuple[str, str], Column | None] = {}
 
     def row(self, cells: Iterable[tuple[str, str, int]]) -> None:

@@ -23,6 +23,7 @@ from traindx.artifacts.lineindex import LARGE, LineIndex, is_indexable
 from traindx.artifacts.lines import excerpt
 from traindx.artifacts.logsettings import read_log_settings
 from traindx.artifacts.model import Role, RunFile, Series, Setting, Sighting
+from traindx.artifacts.parquet import read_parquet
 from traindx.artifacts.recognise import recognise
 from traindx.artifacts.scope import Scope
 from traindx.artifacts.settings import read_configuration
@@ -61,7 +62,8 @@ class Run:
         tabled = self._read("metrics", self._table_series)
         tracked = [series for found in self._tracked.values() for series in found.series]
         printed = [series for unit in self.code for series in self._notebook_series(unit)]
-        return sorted(logged + tabled + tracked + printed, key=lambda series: series.source)
+        columnar = self._read("data", self._parquet_series)
+        return sorted(logged + tabled + tracked + printed + columnar, key=lambda series: series.source)
 
     @cached_property
     def settings(self) -> list[Setting]:
@@ -164,6 +166,9 @@ class Run:
         if trouble:
             self._remark(f"`{file.path}`: {trouble}")
         return series
+
+    def _parquet_series(self, handle: BinaryIO, file: RunFile) -> list[Series]:
+        return self._said(read_parquet(handle, file.path)) if file.path.lower().endswith(".parquet") else []
 
     def _checkpoint(self, handle: BinaryIO, file: RunFile) -> list[Checkpoint]:
         head = handle.read(_HEAD)

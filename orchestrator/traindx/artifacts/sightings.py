@@ -213,7 +213,7 @@ def read_sightings(handle: BinaryIO, source: str, remark: Callable[[str], None] 
                 if quiet and not reader.busy and noted == reader.noted and not _NUMBERED.search(line):
                     telling.discard(bare[place])  # `val_error: 0.25` says the same whatever its numbers are
                     clean.add(bare[place])
-    for text in [*reader.remarks(), *blocks.troubles]:
+    for text in [*reader.remarks(), *(f"`{source}`: {trouble}" for trouble in blocks.troubles)]:
         if remark is not None:
             remark(text)
     return reader.found()

@@ -16,6 +16,7 @@ from traindx.artifacts.form import NUMBER, Form, number, understand
 from traindx.artifacts.lines import RawBlocks
 from traindx.artifacts.model import Series
 from traindx.artifacts.prefix import PREFIX, RANK
+from traindx.artifacts.texttables import TextTables
 
 LONGEST = 20_000
 """characters of a line that may hold metrics: longer ones are dumps of something else"""
@@ -149,7 +150,9 @@ def read_log(handle: BinaryIO, source: str) -> tuple[list[Series], list[str]]:
     reader = LogReader()
     bulk = None
     blocks = RawBlocks(handle, _BLOCK)
-    for first, data in blocks:
+    tables = TextTables(reader.columns)
+    for first, block in blocks:
+        data = tables.take(first, block)
         if bulk is None and len(data) <= _SMALL:
             reader.block(first, data.decode(errors="replace"))
             continue
@@ -161,7 +164,8 @@ def read_log(handle: BinaryIO, source: str) -> tuple[list[Series], list[str]]:
         bulk.block(first, data)
         reader.columns.bound()
     reader.long_lines += blocks.long_lines
-    return reader.columns.series(source), reader.remarks(source)
+    troubles = [f"`{source}`: {trouble}" for trouble in blocks.troubles]
+    return reader.columns.series(source), reader.remarks(source) + troubles
 
 
 def records_in(text: str) -> int:
