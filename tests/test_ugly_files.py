@@ -74,3 +74,10 @@ def test_a_link_to_an_endless_device_is_remarked(tmp_path: Path) -> None:
     package = gather_context(tmp_path)
     assert any("zero.log" in row for row in package.missing)
     assert package.series
+
+
+def test_a_gzipped_log_is_a_log(tmp_path: Path) -> None:
+    (tmp_path / "train.log.gz").write_bytes(gzip.compress(LOG.encode()))
+    package = gather_context(tmp_path)
+    assert package.artifacts.training_logs == ["train.log.gz"]
+    assert [row.points for row in package.series if row.name == "train/loss"] == [500]

@@ -109,6 +109,10 @@ def read_data_table(handle: BinaryIO, path: str) -> tuple[TableInfo | None, list
     columns: list[_Column] = []
     separator, rows, ragged, whole = "", 0, 0, True
     for line, text in numbered(handle, LARGEST):
+        if len(text) > _LONGEST_LINE:
+            return None, [
+                f"`{path}`: line {line} has {text.count(separator or ','):,} cells or more: too wide to be read"
+            ]
         if rows >= MOST_ROWS:
             whole = False
             break

@@ -31,5 +31,5 @@ class LineIndex:
 
 
 def is_indexable(head: bytes) -> bool:
-    """Whether a line feed is one byte: in UTF-16 it is not."""
-    return not head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    """Whether a line feed is one byte: in UTF-16 it is not, and a gzipped file has no lines of its own."""
+    return not head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b"))

@@ -23,11 +23,16 @@ def blocks(handle: BinaryIO, most: int | None = None) -> Iterator[tuple[int, str
     A stretch ends after a line feed where there is one, else after a carriage return, else anywhere.
     """
     head = handle.read(4)
+    source: BinaryIO | Unzipped = handle
+    if head.startswith(MAGIC):
+        source = Unzipped(handle, head)
+        head = source.read(4)
     mark, encoding = next(((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", "utf-8"))
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
     raw, left, number, taken = head[len(mark) :], "", 1, len(head)
     while True:
-        more = handle.read(BLOCK if most is None else max(0, min(BLOCK, most - taken)))
+        wanted = BLOCK if most is None else max(0, min(BLOCK, most - taken))
+        more = source.read(wanted) if wanted else b""
         taken += len(more)
         left += decoder.decode(raw + more, final=not more)
         raw = b""

@@ -96,6 +96,9 @@ def by_name(path: str) -> Role:
     """The role that a name suggests; what needs the content to decide is `other`, `data` or `log`."""
     # A folder of a million files has a million numbers but few names.
     folder, _, name = path.rpartition("/")
+    if name.lower().endswith(".gz") and not name.lower().endswith(".tar.gz"):
+        inner = by_name(path[:-3])
+        return inner if inner in {"log", "metrics"} else "data"
     stem, dot, kind = name.rpartition(".")
     role = _by_name(f"{stem.translate(_DIGITS) if dot else ''}{dot}{kind}")
     if folder and role in {"other", "log", "data", "metrics"} and kind.lower() in _OUTPUT_TEXT:
