@@ -27,11 +27,12 @@ _PHASES = {
 }
 _EPOCH = {"epoch", "ep", "epochs done", "current epoch", "train epoch", "training epoch", "num epoch"}
 _STEP = {
-    "step", "global step", "train step", "training step", "trainer global step", "optimizer step", "opt step",
+    "step", "steps", "global step", "train step", "training step", "trainer global step", "optimizer step", "opt step",
     "update step", "iter", "iteration", "it", "itr", "global iter", "global iteration", "update", "num updates",
     "episode", "round", "batch", "minibatch", "batch idx", "train batch",
     "timestep", "timesteps", "total timesteps", "samples seen",
 }  # fmt: skip
+_COUNTER_GROUPS = {"time", "trainer", "progress", "train", "valid", "val", "eval", "test"}
 # Said of a loss, these words change how it was averaged, not what it is.
 _AVERAGES = {
     "average", "avg", "mean", "total", "running", "smoothed", "smooth", "ema", "batch", "epoch", "step", "final",
@@ -75,14 +76,18 @@ def normalise(original: str, hint: str = "") -> MetricName:
     words = _words(original)
     if not words:
         return MetricName(original.strip(), "other")
-    joined = " ".join(words)
-    if joined in _EPOCH:
-        return MetricName("epoch", "epoch")
-    if joined in _STEP:
-        return MetricName("step", "step")
+    # Loggers put counters into groups of their own: `time/total_timesteps`, `valid_num_updates`.
+    ungrouped = " ".join(words[1:]) if len(words) > 2 and words[0] in _COUNTER_GROUPS else ""
+    for joined in (" ".join(words), ungrouped):
+        if joined in _EPOCH:
+            return MetricName("epoch", "epoch")
+        if joined in _STEP:
+            return MetricName("step", "step")
     said = next((_PHASES[word] for word in words if word in _PHASES), "")
     phase = said or hint
     rest = [word for word in words if word not in _PHASES]
+    # `lm loss value` is the loss; `value_loss` is the loss of a value function.
+    rest = rest[:-1] if len(rest) > 1 and rest[-1] == "value" else rest
     if not rest:
         return MetricName(f"{phase}/loss", "phase", phase)
     if _is_rate(rest):

@@ -122,11 +122,12 @@ def read_yaml(text: str, remark: Remark) -> Found:
             if len(kept) >= MOST:  # aliases of aliases grow without end
                 break
     # Weights & Biases puts `value` and `desc` around each of its settings.
-    wrapped = bool(kept) and all(len(path) > 1 and path[1] in {"value", "desc"} for path, _, _ in kept)
+    theirs = [path for path, _, _ in kept if path != ("wandb_version",)]
+    wrapped = bool(theirs) and all(len(path) > 1 and path[1] in {"value", "desc"} for path in theirs)
     for path, value, line in kept:
         if not wrapped:
             yield dotted(path), value, line
-        elif path[1] == "value":
+        elif len(path) > 1 and path[1] == "value":
             yield dotted((path[0], *path[2:])), value, line
 
 
