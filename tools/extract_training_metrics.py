@@ -13,7 +13,7 @@ class Question(ToolInput):
     """Which metrics, and how much of them."""
 
     name: str = Field(default="", description="only series whose name contains this, e.g. `loss`; all when empty")
-    max_points: int = Field(default=0, ge=0, le=10_000, description="also return up to this many points of each series")
+    max_points: int = Field(default=500, ge=0, le=100_000, description="points of each series, thinned evenly; 0: none")
 
 
 class Points(Value):

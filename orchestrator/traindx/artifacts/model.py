@@ -52,6 +52,8 @@ class Series:
     """points where the axis jumps back: a resumed run, or another run appended to the same file"""
     thinned: int = 1
     """one point in so many was kept"""
+    duplicate_of: str = ""
+    """the file that holds the same series point by point: a run often logs to two places"""
 
     @property
     def phase(self) -> str:

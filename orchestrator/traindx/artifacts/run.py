@@ -18,6 +18,7 @@ from traindx.artifacts.codebase import CodeUnit
 from traindx.artifacts.codesettings import code_settings
 from traindx.artifacts.csvtable import read_csv
 from traindx.artifacts.datatables import TableInfo
+from traindx.artifacts.duplicates import mark_duplicates
 from traindx.artifacts.gitstate import GitState
 from traindx.artifacts.lineindex import LARGE, LineIndex, is_indexable
 from traindx.artifacts.lines import excerpt
@@ -63,7 +64,8 @@ class Run:
         tracked = [series for found in self._tracked.values() for series in found.series]
         printed = [series for unit in self.code for series in self._notebook_series(unit)]
         columnar = self._read("data", self._parquet_series)
-        return sorted(logged + tabled + tracked + printed + columnar, key=lambda series: series.source)
+        found = sorted(logged + tabled + tracked + printed + columnar, key=lambda series: series.source)
+        return mark_duplicates(found)
 
     @cached_property
     def settings(self) -> list[Setting]:

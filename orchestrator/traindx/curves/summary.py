@@ -26,5 +26,8 @@ def summarise(row: Series) -> SeriesSummary:
         lowest=lowest,
         highest=highest,
         non_finite=len(row) - len(finite),
+        restarts=len(row.restarts),
+        thinned=row.thinned,
+        duplicate_of=row.duplicate_of,
         loss=is_loss(row.name),
     )

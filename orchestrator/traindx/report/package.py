@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.contract import CheckpointSummary, CodeState, ContextPackage
+from traindx.contract import CheckpointSummary, CodeState, ContextPackage, SeriesSummary
 from traindx.report.canvas import Canvas
 from traindx.report.render import Page
 
@@ -22,20 +22,7 @@ def as_text(package: ContextPackage, page: Page) -> str:
     canvas.rows(found or [("none", "nothing was recognised")], indent=2)
     most = None if page.verbose else MOST_ROWS
     _section(canvas, "Runs", [(row.path, f"{'FAILED: ' if row.failed else ''}{row.why}") for row in package.runs], most)
-    _section(
-        canvas,
-        "Series",
-        [
-            (
-                row.name,
-                f"{row.points} points, {row.axis} {row.start:g} to {row.end:g}: {row.first:.4g} -> {row.last:.4g},"
-                f" lowest {row.lowest:.4g}, highest {row.highest:.4g}"
-                f"{f', {row.non_finite} not finite' if row.non_finite else ''} ({row.source})",
-            )
-            for row in package.series
-        ],
-        most,
-    )
+    _section(canvas, "Series", [(row.name, _series(row)) for row in package.series], most)
     _section(canvas, "Checkpoints", [(row.path, _checkpoint(row)) for row in package.checkpoints], most)
     _section(canvas, "Data", [(row.path, row.what) for row in package.data], most)
     _section(canvas, "Code", [(row.path, ", ".join(row.roles) or "other") for row in package.code], most)
@@ -61,6 +48,21 @@ def as_text(package: ContextPackage, page: Page) -> str:
         canvas.text(package.project.prose, indent=2)
     _section(canvas, "Missing", [("-", row) for row in package.missing], None)
     return canvas.drawn()
+
+
+def _series(row: SeriesSummary) -> str:
+    if row.duplicate_of:
+        return f"the same {row.points} points as in {row.duplicate_of} ({row.source})"
+    remarks = [
+        f"{row.non_finite} not finite" if row.non_finite else "",
+        f"starts again {row.restarts} times" if row.restarts else "",
+        f"1 point in {row.thinned} kept" if row.thinned > 1 else "",
+    ]
+    said = "".join(f", {remark}" for remark in remarks if remark)
+    return (
+        f"{row.points} points, {row.axis} {row.start:g} to {row.end:g}: {row.first:.4g} -> {row.last:.4g},"
+        f" lowest {row.lowest:.4g}, highest {row.highest:.4g}{said} ({row.source})"
+    )
 
 
 def _checkpoint(row: CheckpointSummary) -> str:

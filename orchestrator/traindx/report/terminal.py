@@ -35,6 +35,8 @@ def as_text(diagnosis: Diagnosis, page: Page, title: str) -> str:
         _list(canvas, "Not found or not read", diagnosis.missing)
         _list(canvas, "Notes", diagnosis.provenance.notes)
     canvas.gap()
+    if diagnosis.missing and not page.verbose:
+        canvas.text(f"Not found or not read: {len(diagnosis.missing)} remarks; -v lists them.", style="dim")
     canvas.text(_footer(diagnosis), style="dim")
     return canvas.drawn()
 

@@ -59,7 +59,7 @@ def _short(text: str) -> str:
 
 
 def _from_series(series: Iterable[SeriesSummary]) -> Iterator[Observation]:
-    curves = list(series)
+    curves = [row for row in series if not row.duplicate_of]
     for curve in curves:
         if _LOSS.search(curve.name) and not _SECONDARY.search(curve.name):
             yield from _from_loss(curve)
