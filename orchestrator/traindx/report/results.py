@@ -52,7 +52,9 @@ def _cells(row: object) -> list[object]:
 
 def _record(row: Mapping[str, object]) -> tuple[str, str]:
     """The first field as the label, the others beside it; what is empty is left out."""
-    shown = [(key, _brief(value)) for key, value in row.items() if value not in (None, "", [], {}, False, True)]
+    shown = [
+        (key, _brief(value)) for key, value in row.items() if value not in (None, "", [], {}) and value is not False
+    ]
     label = shown[0][1] if shown else ""
     return label, ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in shown[1:])
 
