@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped, unused-ignore]
 
-from traindx.artifacts.table import read_csv
+from traindx.artifacts.tables.table import read_csv
 
 ROUNDS = 5
 NAMES = ["step", "epoch", "train_loss", "val_loss", "accuracy", "lr", "grad_norm", "tokens"]

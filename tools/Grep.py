@@ -14,7 +14,7 @@ from types import FrameType
 from pydantic import Field
 
 from traindx.artifacts import Run
-from traindx.artifacts.lines import blocks
+from traindx.artifacts.logs.lines import blocks
 from traindx.contract import Value
 from traindx.errors import UnreadableInput, UsageError
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool

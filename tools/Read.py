@@ -11,7 +11,7 @@ from typing import BinaryIO
 from pydantic import Field
 
 from traindx.artifacts import Run
-from traindx.artifacts.lines import blocks
+from traindx.artifacts.logs.lines import blocks
 from traindx.errors import UnreadableInput, UsageError
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 from traindx.toolbelt.browse import Line, what_binary, whole_lines

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traindx.artifacts import arrays
-from traindx.artifacts.arrays import ArrayInfo, read_npy, read_npz
-from traindx.artifacts.datatables import read_data_table
+from traindx.artifacts.tables import arrays
+from traindx.artifacts.tables.arrays import ArrayInfo, read_npy, read_npz
+from traindx.artifacts.tables.datatables import read_data_table
 
 
 def _saved(array: Any, **options: Any) -> bytes:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from traindx.artifacts import textlog
-from traindx.artifacts.bulk import Bulk
-from traindx.artifacts.digits import Text, decimals
-from traindx.artifacts.lines import RawBlocks
+from traindx.artifacts.logs import textlog
+from traindx.artifacts.logs.bulk import Bulk
+from traindx.artifacts.logs.digits import Text, decimals
+from traindx.artifacts.logs.lines import RawBlocks
+from traindx.artifacts.logs.textlog import LogReader
 from traindx.artifacts.model import Series
-from traindx.artifacts.textlog import LogReader
 
 
 def _slow(raw: bytes) -> list[Series]:

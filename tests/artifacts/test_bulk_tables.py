@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from traindx.artifacts import csvtable
-from traindx.artifacts.csvtable import read_csv
 from traindx.artifacts.model import Series
+from traindx.artifacts.tables import csvtable
+from traindx.artifacts.tables.csvtable import read_csv
 
 
 def _read(raw: bytes, small: int) -> list[Series]:

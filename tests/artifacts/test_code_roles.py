@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from traindx.artifacts import Run, Scope, codebase
-from traindx.artifacts.codebase import CodeUnit, read_code
+from traindx.artifacts import Run, Scope
+from traindx.artifacts.program import codebase
+from traindx.artifacts.program.codebase import CodeUnit, read_code
 
 MODEL = "from torch import nn\nclass Net(nn.Module):\n    def forward(self, x):\n        return x\n"
 DATA = "from torch.utils.data import Dataset\nclass Rows(Dataset):\n    def __getitem__(self, i):\n        return i\n"

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from traindx.artifacts import RunFile, Scope
-from traindx.artifacts.gitstate import GitState, read_git
+from traindx.artifacts.program.gitstate import GitState, read_git
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 DIFF = "diff --git a/train.py b/train.py\n--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-lr = 1\n+lr = 2\n"

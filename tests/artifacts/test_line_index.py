@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from traindx.artifacts import Run, Scope
-from traindx.artifacts.lineindex import LARGE
+from traindx.artifacts.logs.lineindex import LARGE
 
 
 @pytest.mark.parametrize("filler", ["x" * 60, "é" * 30, "progress\r" * 6])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from traindx.artifacts.names import normalise
+from traindx.artifacts.metrics.names import normalise
 
 
 @pytest.mark.parametrize(

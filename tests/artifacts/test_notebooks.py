@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traindx.artifacts.code import parse_text, traits
-from traindx.artifacts.notebooks import Notebook, read_notebook
+from traindx.artifacts.program.code import parse_text, traits
+from traindx.artifacts.program.notebooks import Notebook, read_notebook
 
 
 def _cell(source: str, count: int | None = 1, outputs: list[Any] | None = None, kind: str = "code") -> dict[str, Any]:

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from traindx.artifacts.sightings import read_sightings
-from traindx.artifacts.table import read_csv, read_json, read_jsonl
-from traindx.artifacts.textlog import read_log
+from traindx.artifacts.logs.sightings import read_sightings
+from traindx.artifacts.logs.textlog import read_log
+from traindx.artifacts.tables.table import read_csv, read_json, read_jsonl
 
 _LINES = "".join(f"step {n} loss {n / 8}\n" for n in range(5_000)).encode()
 
@@ -102,7 +102,7 @@ def test_large_logs_in_other_encodings(encoding: str) -> None:
 
 
 def test_a_very_long_series_is_thinned_but_its_spike_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("traindx.artifacts.columns.MOST_POINTS", 20_000)
+    monkeypatch.setattr("traindx.artifacts.metrics.columns.MOST_POINTS", 20_000)
     count = 400_000
     lines = [f"step {n} loss {1 + n % 7 / 10}\n" for n in range(count)]
     lines[123_457] = "step 123457 loss 99.5\n"

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from traindx.artifacts import Role, Run, Scope
-from traindx.artifacts.ranks import rank_in_name, ranks_in, read_cluster
-from traindx.artifacts.recognise import recognise
+from traindx.artifacts.folder.recognise import recognise
+from traindx.artifacts.logs.ranks import rank_in_name, ranks_in, read_cluster
 
 STATE = json.dumps({"epoch": 1.0, "log_history": [{"loss": 2.0, "step": 1}]}, indent=2)
 LOG = "epoch 1 loss 2.0\nepoch 2 loss 1.0\n"

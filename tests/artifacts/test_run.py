@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from traindx.artifacts import Run, Scope, discover
+from traindx.artifacts import Run, Scope
+from traindx.artifacts.folder import discover
 from traindx.errors import UnreadableInput
 
 

@@ -11,9 +11,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traindx.artifacts.codesettings import code_settings
-from traindx.artifacts.logsettings import read_log_settings
-from traindx.artifacts.settings import Unreadable, read_configuration, read_settings
+from traindx.artifacts.configs.settings import Unreadable, read_configuration, read_settings
+from traindx.artifacts.logs.logsettings import read_log_settings
+from traindx.artifacts.program.codesettings import code_settings
 from traindx.contract import Fact
 
 

@@ -6,8 +6,8 @@ import io
 
 import pytest
 
+from traindx.artifacts.logs.sightings import read_sightings
 from traindx.artifacts.model import Sighting
-from traindx.artifacts.sightings import read_sightings
 
 _TRACEBACK = """\
 Traceback (most recent call last):

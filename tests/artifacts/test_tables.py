@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from traindx.artifacts.model import Series
-from traindx.artifacts.table import read_csv, read_json, read_jsonl
+from traindx.artifacts.tables.table import read_csv, read_json, read_jsonl
 
 
 def _csv(text: str) -> dict[str, Series]:

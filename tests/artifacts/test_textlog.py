@@ -7,8 +7,8 @@ import io
 import numpy as np
 import pytest
 
+from traindx.artifacts.logs.textlog import read_log
 from traindx.artifacts.model import Series
-from traindx.artifacts.textlog import read_log
 
 
 def _read(text: str | bytes) -> list[Series]:

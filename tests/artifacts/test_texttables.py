@@ -6,8 +6,8 @@ import io
 
 import pytest
 
+from traindx.artifacts.logs.textlog import read_log
 from traindx.artifacts.model import Series
-from traindx.artifacts.textlog import read_log
 
 
 def _read(text: str) -> dict[str, Series]:

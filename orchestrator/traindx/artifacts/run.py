@@ -11,26 +11,29 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import BinaryIO, TypeVar
 
-from traindx.artifacts import arrays, checkpoints, codebase, datatables, discover, gitstate, table, trackers
-from traindx.artifacts.arrays import ArrayInfo
+from traindx.artifacts import checkpoints, trackers
 from traindx.artifacts.checkpoints import Checkpoint
-from traindx.artifacts.codebase import CodeUnit
-from traindx.artifacts.codesettings import code_settings
-from traindx.artifacts.csvtable import read_csv
-from traindx.artifacts.datatables import TableInfo
-from traindx.artifacts.duplicates import mark_duplicates
-from traindx.artifacts.gitstate import GitState
-from traindx.artifacts.lineindex import LARGE, LineIndex, is_indexable
-from traindx.artifacts.lines import excerpt
-from traindx.artifacts.logsettings import read_log_settings
+from traindx.artifacts.configs.settings import read_configuration
+from traindx.artifacts.folder import discover
+from traindx.artifacts.folder.recognise import recognise
+from traindx.artifacts.folder.scope import Scope
+from traindx.artifacts.folder.watch import Progress, watched
+from traindx.artifacts.logs.lineindex import LARGE, LineIndex, is_indexable
+from traindx.artifacts.logs.lines import excerpt
+from traindx.artifacts.logs.logsettings import read_log_settings
+from traindx.artifacts.logs.sightings import read_sightings
+from traindx.artifacts.logs.textlog import read_log
+from traindx.artifacts.metrics.duplicates import mark_duplicates
 from traindx.artifacts.model import Role, RunFile, Series, Setting, Sighting
-from traindx.artifacts.parquet import read_parquet
-from traindx.artifacts.recognise import recognise
-from traindx.artifacts.scope import Scope
-from traindx.artifacts.settings import read_configuration
-from traindx.artifacts.sightings import read_sightings
-from traindx.artifacts.textlog import read_log
-from traindx.artifacts.watch import Progress, watched
+from traindx.artifacts.program import codebase, gitstate
+from traindx.artifacts.program.codebase import CodeUnit
+from traindx.artifacts.program.codesettings import code_settings
+from traindx.artifacts.program.gitstate import GitState
+from traindx.artifacts.tables import arrays, datatables, table
+from traindx.artifacts.tables.arrays import ArrayInfo
+from traindx.artifacts.tables.csvtable import read_csv
+from traindx.artifacts.tables.datatables import TableInfo
+from traindx.artifacts.tables.parquet import read_parquet
 from traindx.errors import UnreadableInput
 
 _HEAD = 16 << 10

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from traindx.artifacts import Run
-from traindx.artifacts.arrays import ArrayInfo
-from traindx.artifacts.datatables import TableInfo
+from traindx.artifacts.tables.arrays import ArrayInfo
+from traindx.artifacts.tables.datatables import TableInfo
 from traindx.contract import CheckpointSummary, CodeState, CodeSummary, DataSummary
 
 MOST = 50

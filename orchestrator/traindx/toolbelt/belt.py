@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from traindx.artifacts.scope import Scope
+from traindx.artifacts.folder.scope import Scope
 from traindx.contract import ToolUse
 from traindx.errors import DefinitionError, TraindxError, UnknownName
 from traindx.toolbelt.launch import import_folders

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NamedTuple
 
-from traindx.artifacts.scope import Scope
+from traindx.artifacts.folder.scope import Scope
 from traindx.errors import UsageError
 
 SKIPPED_FOLDERS = frozenset(

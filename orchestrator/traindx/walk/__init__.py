@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from traindx.artifacts.scope import Scope
-from traindx.artifacts.unpack import laid_out
+from traindx.artifacts.folder.scope import Scope
+from traindx.artifacts.folder.unpack import laid_out
 from traindx.contract import ContextPackage, Diagnosis, Event, Listener, unheard
 from traindx.errors import UsageError
 from traindx.project import Project

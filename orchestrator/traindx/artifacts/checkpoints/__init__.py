@@ -8,7 +8,7 @@ from traindx.artifacts.checkpoints.model import Checkpoint, TensorInfo
 from traindx.artifacts.checkpoints.safetensors import looks_like_safetensors, read_safetensors
 from traindx.artifacts.checkpoints.shards import is_index, read_shards
 from traindx.artifacts.checkpoints.torchfile import read_pickle, read_zip
-from traindx.artifacts.scope import Scope
+from traindx.artifacts.folder.scope import Scope
 
 __all__ = ["Checkpoint", "TensorInfo", "is_index", "read_checkpoint", "read_sharded"]
 

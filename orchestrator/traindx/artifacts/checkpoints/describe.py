@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from traindx.artifacts.checkpoints.model import Part, TensorInfo, part_of
 from traindx.artifacts.checkpoints.rebuild import ITEM_SIZES
 from traindx.artifacts.checkpoints.symbols import Made, Row, Table, Tensor
-from traindx.artifacts.values import Path, bounded, dotted, is_secret
+from traindx.artifacts.configs.values import Path, bounded, dotted, is_secret
 from traindx.contract import Fact
 
 MOST_TENSORS = 200_000

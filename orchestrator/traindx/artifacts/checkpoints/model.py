@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Literal
 
-from traindx.artifacts.values import Path
+from traindx.artifacts.configs.values import Path
 from traindx.contract import Fact
 
 Format = Literal[

@@ -7,7 +7,7 @@ from math import prod
 from typing import BinaryIO
 
 from traindx.artifacts.checkpoints.model import Checkpoint, TensorInfo
-from traindx.artifacts.values import bounded, is_secret
+from traindx.artifacts.configs.values import bounded, is_secret
 from traindx.contract import Fact
 
 LARGEST_HEADER = 32 << 20

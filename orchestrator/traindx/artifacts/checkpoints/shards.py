@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from traindx.artifacts.checkpoints.model import Checkpoint, TensorInfo
-from traindx.artifacts.scope import Scope
+from traindx.artifacts.folder.scope import Scope
 from traindx.errors import UnreadableInput
 
 LARGEST_INDEX = 16 << 20

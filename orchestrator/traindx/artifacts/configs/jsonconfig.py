@@ -7,8 +7,8 @@ import re
 from itertools import islice
 
 from traindx.artifacts.configs.model import Found, Remark
-from traindx.artifacts.jsontext import Leaf, NotJson, leaves
-from traindx.artifacts.values import Path, dotted
+from traindx.artifacts.configs.values import Path, dotted
+from traindx.artifacts.tables.jsontext import Leaf, NotJson, leaves
 
 _MOST_LEAVES = 20_000
 

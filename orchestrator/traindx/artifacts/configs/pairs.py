@@ -7,7 +7,7 @@ import re
 import warnings
 
 from traindx.artifacts.configs.model import Found, Remark
-from traindx.artifacts.values import dotted, flat, scalar
+from traindx.artifacts.configs.values import dotted, flat, scalar
 
 _PAIR = re.compile(r"\s*(?:export\s+|set\s+)?([A-Za-z_][\w.\-/ ]{0,60}?)\s*(?:[:=]|\s->)\s*(\S.*?)\s*$")
 _SECTION = re.compile(r"\s*\[\[?\s*([\w.\- \"']{1,80}?)\s*\]\]?\s*$")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from traindx.artifacts.configs.model import Found, Remark, Unreadable
 from traindx.artifacts.configs.pairs import read_pairs
-from traindx.artifacts.values import dotted, flat
+from traindx.artifacts.configs.values import dotted, flat
 
 
 def read_toml(text: str, remark: Remark) -> Found:

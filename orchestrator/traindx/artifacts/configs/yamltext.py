@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from traindx.artifacts.configs.model import MOST, Found, Remark, Unreadable
-from traindx.artifacts.values import DEEPEST, Path, dotted, scalar
+from traindx.artifacts.configs.values import DEEPEST, Path, dotted, scalar
 from traindx.contract import Fact
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from array import array
 from dataclasses import replace
 from typing import BinaryIO
 
-from traindx.artifacts.columns import Column
-from traindx.artifacts.lines import blocks, numbered
+from traindx.artifacts.configs.settings import scalar
+from traindx.artifacts.logs.lines import blocks, numbered
+from traindx.artifacts.metrics.columns import Column
+from traindx.artifacts.metrics.names import normalise
 from traindx.artifacts.model import Setting
-from traindx.artifacts.names import normalise
-from traindx.artifacts.settings import scalar
 from traindx.artifacts.trackers.database import Database
 from traindx.artifacts.trackers.points import Found, Points
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from traindx.artifacts.metrics.names import MetricName, normalise
 from traindx.artifacts.model import Series, Setting
-from traindx.artifacts.names import MetricName, normalise
 
 if TYPE_CHECKING:
     from traindx.artifacts.model import LineNumbers, Numbers

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import BinaryIO
 
-from traindx.artifacts.columns import Column
-from traindx.artifacts.jsontext import Leaf, NotJson, leaves
-from traindx.artifacts.lines import blocks
+from traindx.artifacts.logs.lines import blocks
+from traindx.artifacts.metrics.columns import Column
+from traindx.artifacts.metrics.names import normalise
 from traindx.artifacts.model import Series, Setting
-from traindx.artifacts.names import normalise
+from traindx.artifacts.tables.jsontext import Leaf, NotJson, leaves
 from traindx.artifacts.trackers.points import Found, final_names
 
 LARGEST = 32 << 20

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 
+from traindx.artifacts.configs.settings import MOST, dotted, flat
 from traindx.artifacts.model import Setting
-from traindx.artifacts.settings import MOST, dotted, flat
 from traindx.artifacts.trackers.database import Database
 from traindx.artifacts.trackers.points import Found, Points
 

@@ -15,8 +15,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from traindx.artifacts.configs.settings import MOST, dotted, flat
 from traindx.artifacts.model import Setting
-from traindx.artifacts.settings import MOST, dotted, flat
 from traindx.artifacts.trackers.points import Found, Points, counted
 from traindx.artifacts.trackers.wire import BYTES, FIXED64, VARINT, Field, Malformed, fields, integer, text
 from traindx.contract import Fact

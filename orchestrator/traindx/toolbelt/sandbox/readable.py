@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from traindx import content
-from traindx.artifacts.scope import Scope
+from traindx.artifacts.folder.scope import Scope
 from traindx.toolbelt.launch import package_folder
 
 # Shared libraries and time zones; the last two are where NixOS and Guix keep every package.

@@ -1,0 +1,156 @@
+"""Tables drawn into a log: boxes with a metric on each line, and rows of numbers under a row of names.
+
+What they say stands on several lines, so they are taken out of the text before its lines are read one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from traindx.artifacts.metrics.columns import Columns
+from traindx.artifacts.metrics.names import normalise
+from traindx.artifacts.tables.record import Records, number
+
+_SIGNS = (b"\n| ", b"poch  ", b"poch\t", b"step  ", b"Class  ")
+_FIRST_BLOCKS = 3
+"""blocks that are searched for tables: a run that draws them does so from the start"""
+_RULE = re.compile(r"\s{0,40}[-+=]{8,}\s*$")
+# Stable-Baselines3: `|    ep_rew_mean     | 21.3     |` under `| rollout/           |          |`.
+_BOX_ROW = re.compile(r"\s{0,40}\|\s(\s{0,8}[^|\s][^|]{0,80}?)\s*\|\s*([^|]{0,80}?)\s*\|\s*$")
+_NAME = re.compile(r"[A-Za-z][\w.%/-]{0,40}$")
+_COUNT = re.compile(r"(\d{1,9})(?:/\d{1,9})?$")
+_COUNTERS = {"epoch", "step", "iter", "iteration"}
+_MOST_ROWS = 200
+_FORGOTTEN = 50
+"""lines after which a row of names says nothing any more"""
+_INSIDE_BRACKETS = re.compile(r"\w{1,20}\(")
+
+
+@dataclass
+class _Box:
+    """A box that is being read."""
+
+    cells: list[tuple[str, str, int]] = field(default_factory=list)
+    group: str = ""
+    places: list[int] = field(default_factory=list)
+
+
+@dataclass
+class _Heading:
+    """A row of names, and how long ago it was."""
+
+    names: list[str]
+    validation: bool = False
+    age: int = 0
+
+
+class TextTables:
+    """Takes the tables out of a log, block by block."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._records = Records(columns)
+        self._blocks = 0
+        self._seen = False
+        self._box: _Box | None = None
+        self._heading: _Heading | None = None
+        self._epoch = ""
+
+    def take(self, first: int, data: bytes) -> bytes:
+        """The block without its tables; their lines stay, empty."""
+        self._blocks += 1
+        if not self._seen and (self._blocks > _FIRST_BLOCKS or not any(sign in data for sign in _SIGNS)):
+            return data
+        lines = data.split(b"\n")
+        taken: list[int] = []
+        for place, raw in enumerate(lines):
+            if raw and self._line(first + place, raw.decode(errors="replace")):
+                taken.append(place)
+                self._seen = True
+        for place in taken:
+            lines[place] = b""
+        return b"\n".join(lines) if taken else data
+
+    def _line(self, line_number: int, line: str) -> bool:
+        """Whether a line is part of a table; then it is read."""
+        if len(line) > 2_000:
+            return False
+        if _RULE.match(line):
+            return self._rule()
+        if self._box is not None and self._box_row(line_number, line):
+            return True
+        self._box = None
+        shown = line.rsplit("\r", 1)[-1]
+        heading = _heading(shown)
+        if heading is not None:
+            self._heading = heading
+            return False
+        return self._heading is not None and self._row(self._heading, line_number, line)
+
+    def _rule(self) -> bool:
+        box, self._box = self._box, _Box()
+        if box is None or not box.cells:
+            return False
+        self._records.row(box.cells)
+        self._box = None
+        return True
+
+    def _box_row(self, line_number: int, line: str) -> bool:
+        box = self._box
+        found = _BOX_ROW.match(line)
+        if found is None or box is None or len(box.cells) >= _MOST_ROWS:
+            return False
+        name, value = found[1].strip(), found[2]
+        if not value:
+            box.group = name if name.endswith("/") else ""
+        elif normalise(name).kind in {"epoch", "step"}:
+            box.cells.append((name, value, line_number))
+        else:
+            box.cells.append((f"{box.group}{name}", value, line_number))
+        return True
+
+    def _row(self, heading: _Heading, line_number: int, line: str) -> bool:
+        for part in reversed(line.split("\r")):
+            words = part.split()
+            cells = _validation(heading, words, self._epoch) if heading.validation else _cells(heading, words)
+            if cells:
+                self._epoch = cells[0][1] if normalise(cells[0][0]).kind == "epoch" else self._epoch
+                self._records.row((name, text, line_number) for name, text in cells)
+                heading.age = 0
+                return True
+        heading.age += 1
+        if heading.age > _FORGOTTEN:
+            self._heading = None
+        return False
+
+
+def _heading(line: str) -> _Heading | None:
+    words = line.split()
+    if len(words) < 3 or len(words) > 60:
+        return None
+    if words[0] == "Class" and words[1] == "Images":  # Ultralytics: `Box(P  R  mAP50  mAP50-95):`
+        names = _INSIDE_BRACKETS.sub("", line.partition("):")[0]).split()
+        return _Heading(names, validation=True)
+    if words[0].lower() not in _COUNTERS or not all(_NAME.match(word) for word in words):
+        return None
+    kinds = {normalise(word).kind for word in words[1:]}
+    return _Heading(words) if kinds & {"loss", "accuracy", "score", "rate"} else None
+
+
+def _cells(heading: _Heading, words: list[str]) -> list[tuple[str, str]]:
+    """The cells of a row under a heading; nothing if it is none."""
+    if len(words) < len(heading.names):
+        return []
+    counted = _COUNT.match(words[0])
+    cells = [(name, word.rstrip(":")) for name, word in zip(heading.names[1:], words[1:], strict=False)]
+    told = [cell for cell in cells if number(cell[1]) is not None]
+    if counted is None or len(told) * 2 < len(cells):
+        return []
+    return [(heading.names[0], counted[1]), *told]
+
+
+def _validation(heading: _Heading, words: list[str], epoch: str) -> list[tuple[str, str]]:
+    if len(words) != len(heading.names) or words[0] != "all":
+        return []
+    cells = [(f"val/{name}", word) for name, word in zip(heading.names[3:], words[3:], strict=True)]
+    return [("epoch", epoch), *cells] if epoch else cells

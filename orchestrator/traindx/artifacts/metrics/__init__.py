@@ -1,0 +1,1 @@
+"""Metrics on their way to series: names, columns, thinning, duplicates."""
