@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from traindx.artifacts import Scope
-from traindx.context.survey import Survey
+from traindx.context.model import Survey
 from traindx.contract import Artifacts, ContextPackage, ProjectProfile
 from traindx.toolbelt import Belt
 

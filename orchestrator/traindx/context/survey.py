@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from pydantic import Field
-
 from traindx.artifacts import Run
+from traindx.context.model import Survey
 from traindx.context.rows import checkpoint_rows, code_rows, data_rows, git_rows
 from traindx.context.runs import several_runs
 from traindx.contract import (
     Artifacts,
-    CheckpointSummary,
-    CodeState,
-    CodeSummary,
     ConfigValue,
-    DataSummary,
     ErrorSighting,
-    RunSummary,
     SeriesSummary,
 )
-from traindx.toolbelt import ToolInput, ToolOutput, tool
+from traindx.toolbelt import ToolInput, tool
 
 MOST_PATHS = 200
 MOST_SETTINGS = 500
@@ -27,22 +21,6 @@ MOST_ERRORS = 50
 
 class Question(ToolInput):
     """Nothing to choose."""
-
-
-class Survey(ToolOutput):
-    """The artifacts' part of the context package."""
-
-    artifacts: Artifacts
-    series: list[SeriesSummary]
-    settings: list[ConfigValue]
-    errors: list[ErrorSighting]
-    checkpoints: list[CheckpointSummary]
-    data: list[DataSummary]
-    code: list[CodeSummary]
-    git: list[CodeState]
-    runs: list[RunSummary]
-    traits: list[str]
-    missing: list[str] = Field(description="what was not found, not read, or left out")
 
 
 @tool(timeout=600.0)

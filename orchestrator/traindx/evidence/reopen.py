@@ -6,32 +6,14 @@ import math
 import re
 
 from traindx.artifacts import Run, Series
-from traindx.contract import Citation, Value
+from traindx.contract import Citation
 from traindx.errors import TraindxError
-from traindx.toolbelt import ToolInput, ToolOutput, tool
+from traindx.evidence.model import Opened, Question, Verdicts
+from traindx.toolbelt import tool
 
 LINE = re.compile(r"\bline (\d{1,12})\b")
 POINT = re.compile(r"\b(epoch|step|row) (-?[\d.]+(?:e[+-]?\d+)?)(?: of ([^,]+))?")
 NUMBER = re.compile(r"[-+]?(?:\d[\d,_]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf)", re.IGNORECASE)
-
-
-class Question(ToolInput):
-    """The citations to open."""
-
-    citations: list[Citation]
-
-
-class Opened(Value):
-    """Whether the quote stands where the citation says."""
-
-    verified: bool
-    why: str = ""
-
-
-class Verdicts(ToolOutput):
-    """One verdict per citation, in the order they were given."""
-
-    verdicts: list[Opened]
 
 
 @tool(timeout=60.0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from traindx.contract import Citation, RootCause
+from traindx.evidence.model import Verdicts
 from traindx.evidence.policy import judged
-from traindx.evidence.reopen import Verdicts
 from traindx.toolbelt import Belt
 
 REOPEN = "traindx.evidence.reopen:reopen"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
 
 from pydantic import Field
 
-from traindx.artifacts import Run
 from traindx.contract import Signal, Value
+
+if TYPE_CHECKING:
+    from traindx.artifacts import Run
 
 Need = Literal["files", "series", "settings", "errors", "code", "checkpoints"]
 

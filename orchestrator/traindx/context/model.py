@@ -1,0 +1,34 @@
+"""What the survey of a run folder gives."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from traindx.contract import (
+    Artifacts,
+    CheckpointSummary,
+    CodeState,
+    CodeSummary,
+    ConfigValue,
+    DataSummary,
+    ErrorSighting,
+    RunSummary,
+    SeriesSummary,
+)
+from traindx.toolbelt import ToolOutput
+
+
+class Survey(ToolOutput):
+    """The artifacts' part of the context package."""
+
+    artifacts: Artifacts
+    series: list[SeriesSummary]
+    settings: list[ConfigValue]
+    errors: list[ErrorSighting]
+    checkpoints: list[CheckpointSummary]
+    data: list[DataSummary]
+    code: list[CodeSummary]
+    git: list[CodeState]
+    runs: list[RunSummary]
+    traits: list[str]
+    missing: list[str] = Field(description="what was not found, not read, or left out")
