@@ -238,7 +238,7 @@ def _restless(run: Run, loss: Series, shape: Shape) -> list[Signal]:
         return [Signal(id="loss-unstable-early", claim=claim, citations=[cite(run, loss, top, claim)], facts=facts)]
     half = values[len(values) // 2 :]
     swing = float(np.percentile(half, 90) - np.percentile(half, 10))
-    drift = abs(float(np.median(half[: len(half) // 2]) - np.median(half[len(half) // 2 :])))
+    drift = abs(float(np.mean(half[: len(half) // 2]) - np.mean(half[len(half) // 2 :])))
     if swing > 0.5 * learned and drift < 0.25 * swing and swing > 0.3 * abs(float(np.median(half))):
         claim = f"`{loss.original}` swings by {swing:.3g} over the second half of the run, with no trend"
         return [Signal(id="loss-oscillates", claim=claim, citations=[_last(run, loss, claim)], facts={"swing": swing})]

@@ -59,7 +59,7 @@ def _words(row: Series) -> set[str]:
 
 
 def _ends(row: Series) -> tuple[float, float]:
-    part = max(1, len(row) // 5)
+    part = max(1, len(row) // 10)
     return float(np.median(row.values[:part])), float(np.median(row.values[-part:]))
 
 

@@ -372,3 +372,129 @@ def test_states(tmp_path: Path, files: Files, must: set[str], must_not: set[str]
     found = heard("check_recurrent_state", tmp_path, files)
     assert must <= found
     assert not must_not & found
+
+
+def flat(value: float, points: int = 30) -> list[float]:
+    return [value + 0.001 * (n % 3) for n in range(points)]
+
+
+TOGETHER: list[tuple[str, Files, set[str], set[str]]] = [
+    ("idle latent", table(recon_loss=falling(), kl=flat(0.002)), {"kl-near-zero"}, set()),
+    ("busy latent", table(recon_loss=falling(), kl=flat(12.0)), set(), {"kl-near-zero"}),
+    ("a policy's kl is meant to be small", table(loss=falling(), approx_kl=flat(0.002)), set(), {"kl-near-zero"}),
+    (
+        "discriminator wins",
+        table(d_loss=np.geomspace(1.4, 0.01, 30).tolist(), g_loss=np.linspace(0.8, 9.0, 30).tolist()),
+        {"discriminator-wins"},
+        set(),
+    ),
+    ("a balanced game", table(d_loss=flat(1.38), g_loss=flat(0.7)), set(), {"discriminator-wins"}),
+    (
+        "forgotten task",
+        table(val_old_acc=np.linspace(0.9, 0.3, 30).tolist(), val_new_acc=np.linspace(0.2, 0.9, 30).tolist()),
+        {"older-task-forgotten"},
+        set(),
+    ),
+    (
+        "both tasks improve",
+        table(val_old_acc=np.linspace(0.5, 0.9, 30).tolist(), val_new_acc=np.linspace(0.2, 0.9, 30).tolist()),
+        set(),
+        {"older-task-forgotten"},
+    ),
+    (
+        "scale at its floor",
+        table(train_loss=falling(), loss_scale=[65536 / 2**n for n in range(30)]),
+        {"loss-scale-at-floor"},
+        set(),
+    ),
+    (
+        "a scale that settles",
+        table(train_loss=falling(), loss_scale=[65536.0, 32768.0, *[16384.0] * 28]),
+        set(),
+        {"loss-scale-at-floor"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("files", "must", "must_not"), [row[1:] for row in TOGETHER], ids=[row[0] for row in TOGETHER])
+def test_curves_together(tmp_path: Path, files: Files, must: set[str], must_not: set[str]) -> None:
+    found = heard("compare_metrics", tmp_path, files)
+    assert must <= found
+    assert not must_not & found
+
+
+def configured(text: str, **columns: Sequence[float]) -> Files:
+    return {**table(**(columns or {"train_loss": falling()})), "config.yaml": text}
+
+
+SETTINGS: list[tuple[str, Files, set[str], set[str]]] = [
+    (
+        "rate at zero for half the run",
+        table(train_loss=falling(), lr=[0.01] * 15 + [0.0] * 15),
+        {"lr-zero-before-end"},
+        set(),
+    ),
+    (
+        "a cosine to zero",
+        table(train_loss=falling(), lr=(0.01 * (1 + np.cos(np.linspace(0, np.pi, 30))) / 2).tolist()),
+        set(),
+        {"lr-zero-before-end"},
+    ),
+    ("tiny rate", configured("optimizer: sgd\nlr: 1.0e-7\n"), {"lr-far-below-usual"}, {"lr-far-above-usual"}),
+    ("huge rate", configured("optimizer: adam\nlr: 0.5\n"), {"lr-far-above-usual"}, {"lr-far-below-usual"}),
+    ("usual rate", configured("optimizer: adam\nlr: 0.001\n"), set(), {"lr-far-above-usual", "lr-far-below-usual"}),
+    ("heavy decay", configured("lr: 0.01\nweight_decay: 1.0\n"), {"regularised-heavily"}, set()),
+    ("usual decay", configured("lr: 0.01\nweight_decay: 0.1\ndropout: 0.5\n"), set(), {"regularised-heavily"}),
+    ("tiny batch", configured("lr: 0.01\nbatch_size: 2\n"), {"batch-tiny"}, set()),
+    ("usual batch", configured("lr: 0.01\nbatch_size: 32\n"), set(), {"batch-tiny"}),
+    ("fp16", configured("lr: 0.01\nfp16: true\n"), {"half-precision"}, set()),
+    ("bf16", configured("lr: 0.01\nbf16: true\nfp16: false\n"), set(), {"half-precision"}),
+    ("no warm-up", table(train_loss=falling(), lr=np.linspace(0.01, 0.001, 30).tolist()), {"no-warmup"}, set()),
+    (
+        "warm-up",
+        table(train_loss=falling(), lr=[0.001, 0.005, *np.linspace(0.01, 0.001, 28)]),
+        set(),
+        {"no-warmup"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("files", "must", "must_not"), [row[1:] for row in SETTINGS], ids=[row[0] for row in SETTINGS])
+def test_settings(tmp_path: Path, files: Files, must: set[str], must_not: set[str]) -> None:
+    found = heard("check_hyperparameters", tmp_path, files)
+    assert must <= found
+    assert not must_not & found
+
+
+def restless(points: int = 60) -> list[float]:
+    return [1.0 + (0.8 if n % 2 else -0.5) for n in range(points)]
+
+
+MORE_CURVES: list[tuple[str, Files, set[str], set[str]]] = [
+    (
+        "a start far above chance",
+        configured("num_classes: 10\n", train_loss=[19.0, *falling(29)]),
+        {"loss-starts-far-above-chance"},
+        set(),
+    ),
+    ("a start at chance", configured("num_classes: 10\n"), set(), {"loss-starts-far-above-chance"}),
+    (
+        "shoots up early",
+        table(train_loss=[2.0, 5.0, 8.0, 6.0, *falling(56)]),
+        {"loss-unstable-early"},
+        {"loss-oscillates"},
+    ),
+    ("swings", table(train_loss=restless()), {"loss-oscillates"}, {"loss-unstable-early"}),
+    ("noise on a falling curve", table(train_loss=falling(60, noise=0.1)), set(), {"loss-oscillates"}),
+    ("crawls", table(train_loss=np.linspace(3.0, 2.7, 60).tolist()), {"loss-fell-slowly"}, set()),
+    ("runs", table(train_loss=np.linspace(3.0, 0.5, 60).tolist()), set(), {"loss-fell-slowly"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("files", "must", "must_not"), [row[1:] for row in MORE_CURVES], ids=[row[0] for row in MORE_CURVES]
+)
+def test_more_loss_curves(tmp_path: Path, files: Files, must: set[str], must_not: set[str]) -> None:
+    found = heard("analyze_loss_curve", tmp_path, files)
+    assert must <= found
+    assert not must_not & found
