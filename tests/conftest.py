@@ -8,13 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from traindx.content import EXAMPLES
-
-# The suite's examples are the same every time; a search for new ones is `--hypothesis-profile default`.
-settings.register_profile("suite", derandomize=True)
-settings.load_profile("suite")
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
