@@ -54,12 +54,13 @@ def give(block: Block, parts: list[Part], reader: LogReader) -> None:
                 last = (int(part.units[-1]), float(part.numbers[form.total][-1]))
                 totals[id(column)] = max(totals.get(id(column), (-1, 0.0)), last, key=lambda total: total[0])
         reader.records += len(part.units) if part.plan.columns else 0
-    numbers: dict[int, Places] = {}  # columns of one plan share theirs
+    # Columns of one plan share theirs. The units are kept too: an array that is gone gives its id to the next one.
+    numbers: dict[int, tuple[Places, Places]] = {}
     for key, (column, given) in shares.items():
         share = given[0] if len(given) == 1 else _merged(given)
         if id(share.units) not in numbers:
-            numbers[id(share.units)] = block.numbers.take(share.units)
-        column.extend(share.values, share.texts, numbers[id(share.units)], share.epochs, share.steps)
+            numbers[id(share.units)] = (share.units, block.numbers.take(share.units))
+        column.extend(share.values, share.texts, numbers[id(share.units)][1], share.epochs, share.steps)
         if key in totals:
             column.total = totals[key][1]
     reader.epoch, reader.step = epochs.last, steps.last
