@@ -4,12 +4,17 @@ import numpy as np
 
 from traindx.artifacts import Run, Series
 from traindx.contract import Fact, Signal
-from traindx.curves import cite, cite_setting, clip_threshold, main_loss, nearest_index, shape_of, where
+from traindx.curves import by_layer, cite, cite_setting, clip_threshold, level, nearest_index, objective, where
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 # AutoTrainer calls a growth of 70x an explosion; ten times the usual norm is where clipping recipes start to act.
 SPIKE = 5.0
 EXPLOSION = 30.0
+# Below this a step of any usual learning rate changes no weight in single precision (SageMaker takes 1e-7 per weight).
+TINY = 1e-5
+# AutoTrainer calls early layers vanished below a thousandth of the late ones.
+VANISHED = 1e-3
+GRADIENT_WORDS = ("grad", "grads", "gradient", "gradients", "gn", "gnorm", "gradnorm")
 # Clipping half of all updates is called extremely aggressive in the literature.
 MOSTLY = 0.5
 FEWEST = 5
@@ -38,6 +43,9 @@ class GradientReport(ToolOutput):
         "grad-norm-exploded": "the gradient norm grew by orders of magnitude and stayed there",
         "grad-norm-steady": "the gradient norm stayed in its usual range to the end",
         "grad-norm-non-finite": "the gradient norm is NaN or Inf from some point on to the end",
+        "grad-norm-tiny": "the gradient norm is next to nothing from the start",
+        "gradients-vanish-towards-input": "the first layers' gradients are orders of magnitude below the last ones'",
+        "gradients-even-over-layers": "the gradients of the first and last layers are of the same order",
         "updates-clipped-away": "the gradient norm stands far above the clipping threshold nearly all the time",
         "updates-rarely-clipped": "the gradient norm stays below the clipping threshold most of the time",
     },
@@ -45,6 +53,18 @@ class GradientReport(ToolOutput):
 def check_gradients(question: Question, run: Run) -> GradientReport:  # noqa: ARG001 - every tool takes its input
     """Compare the logged gradient norm with the loss: did it explode, and before, with or after the break?"""
     norms = max((row for row in run.series if row.name == "grad_norm" and len(row) > 2), key=len, default=None)
+    layers = _over_layers(run)
+    if norms is None and layers:
+        first = by_layer(run.series, *GRADIENT_WORDS)[0]
+        return GradientReport(
+            series=first.name,
+            source=first.source,
+            usual=level(first),
+            highest=float(np.nanmax(first.values)),
+            highest_at=where(first, int(np.nanargmax(first.values))),
+            non_finite=int((~np.isfinite(first.values)).sum()),
+            signals=layers,
+        )
     if norms is None:
         raise NoData(
             "no gradient norm was logged; looked for grad_norm, gradient_norm, gnorm, total_norm in every series"
@@ -61,15 +81,22 @@ def check_gradients(question: Question, run: Run) -> GradientReport:  # noqa: AR
         highest=float(norms.values[top]),
         highest_at=where(norms, top),
         non_finite=int((~finite).sum()),
-        signals=[*_signals(run, norms, top), *_clipped(run, norms), *_lost(run, norms)],
+        signals=[
+            *_signals(run, norms, top),
+            *_tiny(run, norms, usual),
+            *layers,
+            *_clipped(run, norms),
+            *_lost(run, norms),
+        ],
     )
 
 
 def _signals(run: Run, norms: Series, top: int) -> list[Signal]:
-    loss = main_loss(run.series)
-    onset = None if loss is None else shape_of(loss.values).broke
-    if loss is None or onset is None or loss.axis != norms.axis:
+    goal = objective(run)
+    onset = None if goal is None else goal.shape.broke
+    if goal is None or onset is None or goal.series.axis != norms.axis:
         return [_without_break(run, norms, top)]
+    loss = goal.series
     at = nearest_index(norms, float(loss.at[onset]))
     calm = _level(norms, 0, at)
     window = max(1, len(norms) // 20)
@@ -84,7 +111,10 @@ def _signals(run: Run, norms: Series, top: int) -> list[Signal]:
             f"`{norms.original}` jumped from {calm:.3g} to {with_it:.3g} at {where(norms, at)}, together with the loss"
         )
         facts: dict[str, Fact] = {"grad_norm_before": calm, "grad_norm": with_it}
-        return [_signal("grad-norm-jumped-at-onset", claim, run, norms, [max(0, at - 1), at], facts)]
+        signal = _signal("grad-norm-jumped-at-onset", claim, run, norms, [max(0, at - 1), at], facts)
+        # Ten times the usual goes with any break; a thousand times is a gradient that exploded.
+        strength = float(np.clip(np.log10(with_it / max(calm, 1e-30)) / 3, 0.3, 1.0))
+        return [signal.model_copy(update={"strength": strength})]
     return []
 
 
@@ -95,6 +125,42 @@ def _without_break(run: Run, norms: Series, top: int) -> Signal:
         return _signal("grad-norm-exploded", claim, run, norms, [top], {"grad_norm": late})
     claim = f"`{norms.original}` went from {early:.3g} to {late:.3g}"
     return _signal("grad-norm-steady", claim, run, norms, [len(norms) - 1], {})
+
+
+def _tiny(run: Run, norms: Series, usual: float) -> list[Signal]:
+    """A norm of next to nothing, all along: nothing reaches the weights. At the end of a run it may have converged."""
+    early = _level(norms, 0, max(3, len(norms) // 3))
+    goal = objective(run)
+    learned = goal is not None and goal.shape.improvement > 0.2 * abs(goal.shape.start)
+    # Losses in tiny units have tiny gradients, and learn: only a zero is nothing whatever the unit.
+    if not early < TINY or (learned and early > 0):
+        return []
+    claim = f"`{norms.original}` is {early:.2g} from the start (usually {usual:.2g})"
+    return [_signal("grad-norm-tiny", claim, run, norms, [0], {"grad_norm": early})]
+
+
+def _over_layers(run: Run) -> list[Signal]:
+    layers = [row for row in by_layer(run.series, *GRADIENT_WORDS) if level(row) >= 0]
+    if len(layers) < 2 or level(layers[-1]) <= 0:
+        return []
+    first, last = layers[0], layers[-1]
+    ratio = level(first) / level(last)
+    claim = f"`{first.original}` is {level(first):.2g} where `{last.original}` is {level(last):.2g} (ratio {ratio:.1g})"
+    facts: dict[str, Fact] = {
+        "early_layer": first.original,
+        "late_layer": last.original,
+        "early_norm": level(first),
+        "late_norm": level(last),
+        "layer_ratio": ratio,
+    }
+    places = [cite(run, row, len(row) // 2, f"the gradient of `{row.original}`") for row in (first, last)]
+    if ratio < VANISHED:
+        strength = float(np.clip(np.log10(ratio + 1e-30) / np.log10(VANISHED) / 1.5, 0.6, 1.0))
+        name = "gradients-vanish-towards-input"
+        return [Signal(id=name, claim=claim, strength=strength, citations=places, facts=facts)]
+    if 0.01 < ratio < 100:
+        return [Signal(id="gradients-even-over-layers", claim=claim, citations=places, facts=facts)]
+    return []
 
 
 def _clipped(run: Run, norms: Series) -> list[Signal]:

@@ -12,12 +12,11 @@ from traindx.curves import (
     cite,
     cite_setting,
     clip_threshold,
-    main_loss,
     named,
     nearest_index,
+    objective,
     optimizer,
     rates,
-    shape_of,
     stalled_from,
     warms_up,
     where,
@@ -26,22 +25,55 @@ from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 # A change below half again as much does not break a run that was stable; noise in logged rates stays far below.
 RAISED = 1.5
-# From fine-tuning recipes at the low end to small networks from scratch at the high end.
+# From fine-tuning recipes at the low end to the boldest that is usual for training from scratch.
 USUAL = {
-    "adam": (1e-6, 1e-2),
-    "adamw": (1e-6, 1e-2),
-    "nadam": (1e-6, 1e-2),
-    "radam": (1e-6, 1e-2),
-    "rmsprop": (1e-6, 1e-2),
-    "lion": (1e-7, 3e-3),
+    "adam": (1e-5, 3e-3),
+    "adamw": (1e-5, 3e-3),
+    "nadam": (1e-5, 3e-3),
+    "radam": (1e-5, 3e-3),
+    "rmsprop": (1e-5, 3e-3),
+    "lion": (1e-6, 1e-3),
     "sgd": (1e-4, 0.5),
 }
-# names of the setting, fact, and the value that is already much
-HEAVY = (
-    (("weight_decay", "wd", "l2", "l2_lambda", "l2_reg"), "weight_decay", 0.3),
-    (("dropout", "dropout_rate", "p_drop", "drop_rate", "hidden_dropout_prob"), "dropout", 0.6),
+# Momentum of 0.9 makes each gradient count ten times.
+WITH_MOMENTUM = 0.4
+DECAYS = (
+    "weight_decay",
+    "wd",
+    "l2",
+    "l2_lambda",
+    "l2_reg",
+    "l2_penalty",
+    "decay_lambda",
+    "l1",
+    "l1_lambda",
+    "lambda_l2",
 )
+DROPOUTS = (
+    "dropout",
+    "dropout_rate",
+    "p_drop",
+    "drop_rate",
+    "hidden_dropout_prob",
+    "drop",
+    "p_dropout",
+    "dropout_p",
+    "p",
+)
+# Decoupled decay is multiplied by the learning rate; decay added to the gradient counts as it stands.
+MUCH_DECAY = {"sgd": 0.01, "adam": 0.05, "rmsprop": 0.05, "adagrad": 0.05, "nadam": 0.05, "lion": 1.0}
+MUCH_DECAY_DECOUPLED = 0.3
+MUCH_DROPOUT = 0.6
 TINY_BATCH = 4
+WARMUPS = ("warmup", "warmup_steps", "warmup_epochs", "warmup_ratio", "num_warmup_steps", "warmup_iters", "warmup_frac")
+ADAM_LIKE = {"adam", "adamw", "nadam", "adamax", "lion", "lamb"}
+# Below this, attention layers start well without a warm-up.
+BOLD = 1e-3
+WIDTHS = (
+    "hidden", "hidden_size", "hidden_dim", "n_hidden", "hidden_units", "units", "width", "d_model", "dim", "channels",
+    "n_embd", "hidden_channels", "nhid", "hid", "ch", "base_channels", "num_hidden", "d_hidden", "filters",
+)  # fmt: skip
+NARROW = 8
 
 
 class Question(ToolInput):
@@ -65,10 +97,14 @@ class HyperparameterReport(ToolOutput):
         "lr-far-below-usual": "the configured learning rate is far below what the optimizer is usually given",
         "lr-far-above-usual": "the configured learning rate is far above what the optimizer is usually given",
         "no-warmup": "the learning rate starts at its peak",
+        "transformer-without-warmup": "attention layers, a bold rate of Adam's kind, and no warm-up",
+        "weights-in-half": "the weights themselves are fp16, with neither autocast nor a loss scaler",
         "regularised-heavily": "weight decay or dropout far above the usual",
         "batch-tiny": "the batch holds a handful of samples",
+        "capacity-tiny": "the model has a handful of units per layer",
         "half-precision": "the run computes in fp16",
         "clipping-configured": "gradient clipping is configured",
+        "recurrent-unclipped": "a recurrent network is trained without gradient clipping",
         "clipping-absent": "no gradient clipping is configured anywhere in config or code",
     },
 )
@@ -90,6 +126,7 @@ def check_hyperparameters(question: Question, run: Run) -> HyperparameterReport:
             *_stalled(run, logged),
             *_unusual_rate(run),
             *_regularisation(run),
+            *_capacity(run),
             *_small_things(run, logged),
             *_clipping(run, clip),
         ],
@@ -101,10 +138,11 @@ def _logged_rate(run: Run) -> Series | None:
 
 
 def _at_the_break(run: Run, rate: Series | None) -> list[Signal]:
-    loss = main_loss(run.series)
-    onset = None if loss is None else shape_of(loss.values).broke
-    if loss is None or onset is None or rate is None:
+    goal = objective(run)
+    onset = None if goal is None else goal.shape.broke
+    if goal is None or onset is None or rate is None:
         return []
+    loss = goal.series
     rate = next(
         (row for row in run.series if row.name == "lr" and row.source == loss.source and row.axis == loss.axis),
         rate,
@@ -169,9 +207,10 @@ def _diff(run: Run, setting: Setting, proposed: float) -> str | None:
 
 
 def _stalled(run: Run, rate: Series | None) -> list[Signal]:
-    loss = main_loss(run.series)
-    if rate is None or loss is None or loss.axis != rate.axis:
+    goal = objective(run)
+    if rate is None or goal is None or goal.series.axis != rate.axis:
         return []
+    loss = goal.series
     end = max(float(loss.at[-1]), float(rate.at[-1]))
     first = stalled_from(rate, end)
     if first is None:
@@ -186,11 +225,15 @@ def _stalled(run: Run, rate: Series | None) -> list[Signal]:
 def _unusual_rate(run: Run) -> list[Signal]:
     """The largest configured rate against the usual range of its optimizer; a decade outside is half a proof."""
     found = rates(run.settings)
-    kind = optimizer(run.settings)
+    kind = optimizer(run)
     if not found or kind not in USUAL:
         return []
-    top = max(found, key=lambda row: float(row.value))
+    # What ran is in the config, or printed; the defaults in the code come last and only count where there is no other.
+    top = max(_in_force(found), key=lambda row: float(row.value))
     value, (low, high) = float(top.value), USUAL[kind]
+    momentum = named(run.settings, "momentum")
+    if kind == "sgd" and momentum is not None and float(momentum.value) >= 0.8:
+        high *= WITH_MOMENTUM
     facts: dict[str, Fact] = {
         "lr": value,
         "lr_key": top.key,
@@ -203,21 +246,49 @@ def _unusual_rate(run: Run) -> list[Signal]:
     name, outside = ("lr-far-below-usual", low / value) if value < low else ("lr-far-above-usual", value / high)
     claim = f"`{top.key}` = {value:g}, where {kind} is usually given {low:g} to {high:g}"
     place = cite_setting(run, top, claim)
-    strength = min(1.0, math.log10(outside) / 2)
+    # A decade outside is as clear as it gets.
+    strength = min(1.0, math.log10(outside))
     return [Signal(id=name, claim=claim, strength=strength, citations=[place], facts=facts)]
 
 
+def _in_force(found: list[Setting]) -> list[Setting]:
+    configured = [row for row in found if not row.source.endswith((".py", ".ipynb"))]
+    return configured or found
+
+
 def _regularisation(run: Run) -> list[Signal]:
-    for names, key, usual in HEAVY:
-        setting = named(run.settings, *names)
-        if setting is not None and usual < float(setting.value):
-            value = float(setting.value)
-            claim = f"`{setting.key}` = {value:g}, where {usual:g} is already much"
-            facts: dict[str, Fact] = {key: value, "decay_place": f"{setting.source}:{setting.line}"}
-            strength = min(1.0, value / usual / 3)
-            place = cite_setting(run, setting, claim)
-            return [Signal(id="regularised-heavily", claim=claim, strength=strength, citations=[place], facts=facts)]
+    decay = named(run.settings, *DECAYS)
+    much = MUCH_DECAY.get(optimizer(run) or "", MUCH_DECAY_DECOUPLED)
+    if decay is not None and float(decay.value) > much:
+        # From much to ten times as much: by then the penalty is the objective.
+        strength = min(1.0, 0.3 + 0.7 * math.log10(float(decay.value) / much))
+        return [_heavy(run, decay, "weight_decay", much, strength)]
+    dropout = named(run.settings, *DROPOUTS)
+    if dropout is not None and MUCH_DROPOUT < float(dropout.value) < 1 and "drop" in dropout.key.lower():
+        strength = 0.4 + 0.6 * (float(dropout.value) - MUCH_DROPOUT) / (0.9 - MUCH_DROPOUT)
+        return [_heavy(run, dropout, "dropout", MUCH_DROPOUT, min(1.0, strength))]
     return []
+
+
+def _heavy(run: Run, setting: Setting, fact: str, much: float, strength: float) -> Signal:
+    claim = f"`{setting.key}` = {setting.value:g}, where {much:g} is already much"
+    facts: dict[str, Fact] = {fact: setting.value, "decay_place": f"{setting.source}:{setting.line}"}
+    place = cite_setting(run, setting, claim)
+    return Signal(id="regularised-heavily", claim=claim, strength=strength, citations=[place], facts=facts)
+
+
+def _capacity(run: Run) -> list[Signal]:
+    width = named(run.settings, *WIDTHS)
+    if width is None or not 1 <= float(width.value) <= NARROW:
+        return []
+    claim = f"`{width.key}` = {width.value:g} units"
+    facts: dict[str, Fact] = {
+        "capacity": width.value,
+        "capacity_key": width.key,
+        "capacity_place": f"{width.source}:{width.line}",
+        "capacity_proposed": 8 * float(width.value),
+    }
+    return [Signal(id="capacity-tiny", claim=claim, citations=[cite_setting(run, width, claim)], facts=facts)]
 
 
 def _small_things(run: Run, rate: Series | None) -> list[Signal]:
@@ -231,10 +302,72 @@ def _small_things(run: Run, rate: Series | None) -> list[Signal]:
     if half is not None:
         claim = f"`{half.key}` = {half.value}: the run computes in half precision"
         found.append(Signal(id="half-precision", claim=claim, citations=[cite_setting(run, half, claim)]))
-    planned = named(run.settings, "warmup", "warmup_steps", "warmup_epochs", "warmup_ratio", "num_warmup_steps")
-    if rate is not None and not warms_up(rate) and (planned is None or float(planned.value) == 0):
+    if half is not None or any("half-weights" in unit.traits for unit in run.code):
+        found.extend(_weights_in_half(run, half))
+    return [*found, *_warmup(run, rate)]
+
+
+def _weights_in_half(run: Run, half: Setting | None) -> list[Signal]:
+    """fp16 everywhere: small updates are rounded away. Autocast and a scaler keep the weights in single precision."""
+    code = [unit for unit in run.code if "training-loop" in unit.traits]
+    if not code or any("amp" in unit.traits or "distributed" in unit.traits for unit in run.code):
+        return []
+    if any(unit.traits & {"transformers", "lightning", "keras"} for unit in code):
+        return []
+    if any(word in row.key.lower() for row in run.settings for word in ("scale", "master")):
+        return []
+    claim = f"`{half.key}` = {half.value}" if half is not None else "`.half()` is called on the model"
+    claim += ", and the code has neither autocast nor a loss scaler: the weights themselves are fp16"
+    places = [cite_setting(run, half, claim)] if half is not None else []
+    return [Signal(id="weights-in-half", claim=claim, citations=places)]
+
+
+def _warmup(run: Run, rate: Series | None) -> list[Signal]:
+    planned = named(run.settings, *WARMUPS)
+    if planned is not None and float(planned.value) > 0:
+        return []
+    if rate is not None and warms_up(rate):
+        return []
+    found = []
+    if rate is not None:
         found.append(Signal(id="no-warmup", claim="the learning rate starts at its peak: there is no warm-up"))
-    return found
+    peak = _peak(run, rate)
+    if peak is None or optimizer(run) not in ADAM_LIKE or peak < BOLD or not _has_attention(run):
+        return found
+    if rate is None and (planned is None and not any("training-loop" in unit.traits for unit in run.code)):
+        return found
+    if any("warmup" in row.key.lower() or "onecycle" in row.key.lower() for row in run.settings if row is not planned):
+        return found
+    claim = f"a transformer starts at its full rate of {peak:g} under {optimizer(run)}: there is no warm-up"
+    places = (
+        [cite(run, rate, 0, f"the first logged rate: {rate.values[0]:.4g}")] if rate is not None and len(rate) else []
+    )
+    places += [cite_setting(run, planned, "warm-up is set to zero")] if planned is not None else []
+    source = next((row for row in rates(run.settings) if math.isclose(float(row.value), peak, rel_tol=0.01)), None)
+    places += [cite_setting(run, source, f"the rate: {peak:g}")] if source is not None else []
+    strength = float(np.clip(0.6 + 0.4 * math.log10(peak / BOLD) / 0.6, 0.6, 1.0))
+    facts: dict[str, Fact] = {"lr": peak}
+    return [
+        *found,
+        Signal(id="transformer-without-warmup", claim=claim, strength=strength, citations=places, facts=facts),
+    ]
+
+
+def _peak(run: Run, rate: Series | None) -> float | None:
+    if rate is not None:
+        finite = rate.values[np.isfinite(rate.values)]
+        return float(finite.max()) if len(finite) else None
+    found = _in_force(rates(run.settings))
+    return max((float(row.value) for row in found), default=None)
+
+
+def _has_attention(run: Run) -> bool:
+    if any("attention" in unit.traits for unit in run.code):
+        return True
+    if named(run.settings, "n_heads", "num_heads", "nhead", "n_head", "heads", "num_attention_heads") is not None:
+        return True
+    words = ("transformer", "gpt", "bert", "vit", "attention", "post_ln", "postnorm", "encoder_layer")
+    return any(isinstance(row.value, str) and any(word in row.value.lower() for word in words) for row in run.settings)
 
 
 def _is_half(setting: Setting) -> bool:
@@ -255,6 +388,9 @@ def _clipping(run: Run, clip: Setting | None) -> list[Signal]:
         claim = f"`{clip.key}` = {clip.value} in {clip.source}:{clip.line}"
         place = cite_setting(run, clip, claim)
         return [Signal(id="clipping-configured", claim=claim, citations=[place], facts={"clip": clip.value})]
-    if any("training-loop" in file.traits for file in run.code):
-        return [Signal(id="clipping-absent", claim="no gradient clipping in the config or in the training code")]
-    return []
+    if not any("training-loop" in file.traits for file in run.code):
+        return []
+    absent = Signal(id="clipping-absent", claim="no gradient clipping in the config or in the training code")
+    recurrent = any("recurrent" in file.traits for file in run.code)
+    claim = "a recurrent network, and no gradient clipping in config or code"
+    return [absent, Signal(id="recurrent-unclipped", claim=claim)] if recurrent else [absent]

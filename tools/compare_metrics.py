@@ -6,7 +6,7 @@ import numpy as np
 
 from traindx.artifacts import Run, Series
 from traindx.contract import Fact, Signal
-from traindx.curves import cite, where
+from traindx.curves import adversaries, cite, where
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 FEWEST = 5
@@ -37,6 +37,7 @@ class Together(ToolOutput):
     needs=["series"],
     emits={
         "kl-near-zero": "the KL term of a latent-variable model is (nearly) zero at the end",
+        "adversaries-balanced": "discriminator and generator keep each other in balance to the end",
         "discriminator-wins": "the discriminator's loss goes to zero while the generator's rises",
         "loss-scale-at-floor": "the scale of mixed-precision training has halved to its floor",
         "older-task-forgotten": "one task's metric gets clearly worse while another's improves",
@@ -86,15 +87,14 @@ def _latent(run: Run, series: list[Series]) -> list[Signal]:
 
 
 def _adversaries(run: Run, series: list[Series]) -> list[Signal]:
-    losses = [row for row in series if "loss" in "".join(_words(row)) or "err" in "".join(_words(row))]
-    discriminator = next((row for row in losses if _side(row) == "d"), None)
-    generator = next((row for row in losses if _side(row) == "g"), None)
-    if discriminator is None or generator is None:
+    pair = adversaries(series)
+    if pair is None:
         return []
+    discriminator, generator = pair
     (d_start, d_end), (g_start, g_end) = _ends(discriminator), _ends(generator)
     # ln 4 (or ln 2 per half) is the balance of the original game; a tenth of it is a discriminator that knows.
     if not 0 <= d_end < 0.1 * max(d_start, 0.5) or g_end < 1.5 * max(g_start, 0.7):
-        return []
+        return _balance(run, discriminator, generator)
     claim = (
         f"`{discriminator.original}` fell to {d_end:.3g} while `{generator.original}` rose from {g_start:.3g}"
         f" to {g_end:.3g}"
@@ -121,9 +121,15 @@ def _scale(run: Run, series: list[Series]) -> list[Signal]:
     return []
 
 
-def _side(row: Series) -> str:
-    words = _words(row) | {word.removesuffix("loss").removeprefix("loss") for word in _words(row)}
-    return "d" if words & _DISCRIMINATOR else "g" if words & _GENERATOR else ""
+def _balance(run: Run, discriminator: Series, generator: Series) -> list[Signal]:
+    """Neither loss runs away or dies over the second half of the run."""
+    halves = [row.values[len(row) // 2 :] for row in (discriminator, generator)]
+    if any(float(np.ptp(half)) > 4 * max(abs(float(np.median(half))), 0.5) for half in halves):
+        return []
+    levels = f"({np.median(halves[0]):.3g} and {np.median(halves[1]):.3g})"
+    claim = f"`{discriminator.original}` and `{generator.original}` {levels} stay in balance over the second half"
+    place = cite(run, generator, len(generator) - 1, claim)
+    return [Signal(id="adversaries-balanced", claim=claim, citations=[place])]
 
 
 def _task_groups(series: list[Series]) -> list[list[Series]]:

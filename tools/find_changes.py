@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from traindx.artifacts import Run, Series
 from traindx.contract import Citation, Fact, Signal, Value
-from traindx.curves import cite_setting, is_number, main_loss, shape_of, where
+from traindx.curves import cite_setting, is_number, objective, where
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 MOST_LINES = 400
@@ -74,7 +74,8 @@ KINDS = (
         "the data changed",
         r"\b(?:stage|phase|curriculum|level|task)\b.{0,40}(?:->|=>|→|\d|start|begin|enter|switch|next|now)"
         r"|\b(?:switch|chang|load|next|new|enter|start)\w*\b.{0,30}"
-        r"\b(?:data ?set|shard|corpus|domain|stage|curriculum|split)\b",
+        r"\b(?:data ?set|shard|corpus|domain|stage|curriculum|split)\b"
+        r"|\b(?:read|open|load|us|stream)\w*\b.{0,80}\.(?:parquet|[ct]sv|jsonl?|np[yz]|tfrecord|tar|bin|h5|arrow|txt)\b",
         r"stage|phase|curriculum|data ?set|shard|domain|corpus|task|source|difficulty",
     ),
 )
@@ -85,10 +86,11 @@ def find_changes(question: Question, run: Run) -> ChangeReport:  # noqa: ARG001 
     """Look between the last good and the first bad value of the loss for what changed there: announcements in the log,
     a column of the table that switches, a setting whose value is that very epoch.
     """
-    loss = main_loss(run.series)
-    onset = None if loss is None else shape_of(loss.values).broke
-    if loss is None or onset is None or onset == 0:
+    goal = objective(run)
+    onset = None if goal is None else goal.shape.broke
+    if goal is None or onset is None or onset == 0:
         raise NoData("the loss has no break to look around")
+    loss = goal.series
     found = [*_announced(run, loss, onset), *_switched(run, loss, onset), *_planned(run, loss, onset)]
     by_signal: dict[str, list[tuple[Kind, Citation]]] = {}
     for kind, place in found:

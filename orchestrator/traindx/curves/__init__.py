@@ -1,6 +1,8 @@
 """What the shape of a curve says: robust, scale-free statistics that the analysis tools share."""
 
+from traindx.curves.layers import by_layer, level
 from traindx.curves.loss import main_loss, validation_of
+from traindx.curves.objective import Objective, adversaries, is_reward, measured, objective, words_of
 from traindx.curves.place import cite, nearest_index, where
 from traindx.curves.schedule import stalled_from, warms_up
 from traindx.curves.settings import cite_setting, clip_threshold, is_number, named, optimizer, rates
@@ -8,14 +10,21 @@ from traindx.curves.shape import Shape, shape_of
 from traindx.curves.summary import summarise
 
 __all__ = [
+    "Objective",
     "Shape",
+    "adversaries",
+    "by_layer",
     "cite",
     "cite_setting",
     "clip_threshold",
     "is_number",
+    "is_reward",
+    "level",
     "main_loss",
+    "measured",
     "named",
     "nearest_index",
+    "objective",
     "optimizer",
     "rates",
     "shape_of",
@@ -24,4 +33,5 @@ __all__ = [
     "validation_of",
     "warms_up",
     "where",
+    "words_of",
 ]

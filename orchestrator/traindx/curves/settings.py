@@ -33,8 +33,9 @@ def clip_threshold(settings: Sequence[Setting]) -> Setting | None:
     return next((row for row in numbers if _CLIP.search(row.key)), None)
 
 
-def optimizer(settings: Sequence[Setting]) -> str | None:
+def optimizer(run: Run) -> str | None:
     """The optimizer's name in lower case: from the configuration, else from the class the code constructs."""
+    settings = run.settings
     for row in settings:
         if isinstance(row.value, str) and _OPTIMIZER.search(row.key):
             found = _KNOWN_OPTIMIZERS.search(row.value)
@@ -44,7 +45,11 @@ def optimizer(settings: Sequence[Setting]) -> str | None:
         found = _KNOWN_OPTIMIZERS.match(row.key)
         if found and row.key[found.end() :].startswith((".", "W.")):
             return found.group().lower()
-    return None
+    # Two optimizers in the code and a word in no config: which of them ran is not known.
+    coded = {
+        trait.removeprefix("optimizer-") for unit in run.code for trait in unit.traits if trait.startswith("optimizer-")
+    }
+    return coded.pop() if len(coded) == 1 else None
 
 
 def named(settings: Sequence[Setting], *names: str) -> Setting | None:

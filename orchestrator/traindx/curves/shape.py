@@ -37,6 +37,8 @@ class Shape:
     """top of the highest excursion that came back down, None when there is none"""
     slope: float
     """share of the improvement that the last quarter of the run contributed"""
+    settled: float = 1.0
+    """share of the run after which all but a twentieth of the improvement was made"""
 
     @property
     def improvement(self) -> float:
@@ -91,7 +93,13 @@ def shape_of(values: Numbers) -> Shape:
         onset=onset,
         peak_index=None if onset is not None else _recovered_peak(values, index, level, edges, noise),
         slope=slope,
+        settled=_settled(level, start, best, noise),
     )
+
+
+def _settled(level: Numbers, start: float, best: float, noise: float) -> float:
+    near = np.flatnonzero(_smooth(level) <= best + max(0.05 * (start - best), noise))
+    return float(near[0]) / len(level) if len(near) and start > best else 1.0
 
 
 def _first(positions: npt.NDArray[np.intp]) -> int | None:

@@ -57,6 +57,8 @@ _OPTIMIZERS = {
 }  # fmt: skip
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 _BREAKS = re.compile(r"[^a-z0-9]+")
+_LIGHTNING_NORM = re.compile(r"grad \d(?: \d)? norm(?: total)?")
+_TOKEN = re.compile(r"[A-Za-z][\w-]{0,60}")
 _GROUP_NUMBER = re.compile(r"(?:pg|group|g)?\d{1,3}")
 
 
@@ -74,6 +76,8 @@ class MetricName:
 def normalise(original: str, hint: str = "") -> MetricName:
     """The metric behind a name; `hint` is the phase that the surroundings suggest when the name says none."""
     words = _words(original)
+    if original.strip() in {"|g|", "||g||", "|grad|", "||grad||", "|∇|", "‖g‖"}:
+        return MetricName("grad_norm", "norm")
     if not words:
         return MetricName(original.strip(), "other")
     # Loggers put counters into groups of their own: `time/total_timesteps`, `valid_num_updates`.
@@ -125,6 +129,15 @@ def phase_in(text: str) -> str:
     return said[-1] if said else ""
 
 
+def voice_in(text: str) -> str:
+    """The compound word that says the phase last, e.g. `train_inner`; nothing where the phase stands alone."""
+    for token in reversed(_TOKEN.findall(text)):
+        words = _words(token)
+        if any(word in _PHASES for word in words):
+            return token if len(words) > 1 and normalise(token).kind == "other" else ""
+    return ""
+
+
 def _words(original: str) -> list[str]:
     spaced = _CAMEL.sub(" ", original.strip()).lower().replace("held-out", "heldout").replace("held_out", "heldout")
     return [word for word in _BREAKS.split(spaced.replace("held out", "heldout")) if word]
@@ -138,7 +151,7 @@ def _is_rate(words: list[str]) -> bool:
 
 def _is_norm(words: list[str]) -> bool:
     joined = " ".join(words)
-    return joined in {
+    return _LIGHTNING_NORM.fullmatch(joined) is not None or joined in {
         "grad norm", "gradient norm", "gradnorm", "gnorm", "total norm", "global norm", "global grad norm",
         "grad 2 norm total", "total grad norm", "grad norm total",
         "grad", "grads norm", "gradients norm", "global gradient norm", "grad l2",

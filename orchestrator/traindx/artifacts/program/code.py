@@ -34,6 +34,12 @@ _PARENTS = {
     "IterableDataset": "dataset",
     "LightningDataModule": "dataset",
 }
+OPTIMIZERS = frozenset(
+    [
+        "SGD", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Adagrad", "Adadelta", "Adafactor", "LBFGS",
+        "Lion", "Muon", "Rprop", "ASGD", "SparseAdam",
+    ]
+)  # fmt: skip
 _CALLS = {
     "backward": "training-loop",
     "GradientTape": "training-loop",
@@ -57,6 +63,15 @@ _CALLS = {
     "clip_grad_norm_": "clipping",
     "clip_grad_value_": "clipping",
     "load_state_dict": "checkpoint",
+    "CrossEntropyLoss": "cross-entropy",
+    "cross_entropy": "cross-entropy",
+    "MSELoss": "squared-error",
+    "mse_loss": "squared-error",
+    "TransformerEncoderLayer": "attention",
+    "TransformerEncoder": "attention",
+    "TransformerDecoderLayer": "attention",
+    "Transformer": "attention",
+    "half": "half-weights",
 }
 
 
@@ -107,6 +122,8 @@ def _traits_of(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.Call):
         name = _last_name(node.func)
         yield from _known(_CALLS, name)
+        if name in OPTIMIZERS:
+            yield f"optimizer-{name.lower()}"
         if name.endswith(("LR", "Scheduler", "Restarts")) and name != "LR":
             yield "scheduler"
     elif isinstance(node, ast.Constant) and node.value in {"LSTM", "GRU", "RNN"}:

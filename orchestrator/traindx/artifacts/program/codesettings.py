@@ -7,28 +7,9 @@ from collections.abc import Iterator
 
 from traindx.artifacts.configs.values import dotted, flat, is_secret
 from traindx.artifacts.model import Setting
+from traindx.artifacts.program.code import OPTIMIZERS
 from traindx.contract import Fact
 
-_OPTIMIZERS = frozenset(
-    [
-        "SGD",
-        "Adam",
-        "AdamW",
-        "Adamax",
-        "NAdam",
-        "RAdam",
-        "RMSprop",
-        "Adagrad",
-        "Adadelta",
-        "Adafactor",
-        "LBFGS",
-        "Lion",
-        "Muon",
-        "Rprop",
-        "ASGD",
-        "SparseAdam",
-    ]
-)
 _TELLING_ENDINGS = ("LR", "Scheduler", "Restarts", "GradScaler", "DataLoader", "Trainer", "TrainingArguments", "Config")
 _TELLING_CALLS = frozenset(
     [
@@ -64,7 +45,7 @@ _POSITIONAL = {
     "CosineAnnealingWarmRestarts": ("optimizer", "T_0", "T_mult"),
     "DataLoader": ("dataset", "batch_size", "shuffle"),
     "Dropout": ("p",),
-    **dict.fromkeys(_OPTIMIZERS, ("params", "lr")),
+    **dict.fromkeys(OPTIMIZERS, ("params", "lr")),
 }
 
 
@@ -117,7 +98,7 @@ def _call(node: ast.Call) -> Iterator[tuple[str, object, int]]:
     if name == "add_argument":
         yield from _argument(node)
         return
-    telling = name in _OPTIMIZERS or name in _TELLING_CALLS or (name[:1].isupper() and name.endswith(_TELLING_ENDINGS))
+    telling = name in OPTIMIZERS or name in _TELLING_CALLS or (name[:1].isupper() and name.endswith(_TELLING_ENDINGS))
     if not telling:
         return
     for argument, keyword in zip(node.args, _POSITIONAL.get(name, ()), strict=False):

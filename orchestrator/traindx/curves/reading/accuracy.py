@@ -1,0 +1,43 @@
+"""What accuracy, or R2, says about how much was learned."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from traindx.artifacts import Run, Series
+from traindx.contract import Signal
+from traindx.curves.objective import Objective
+from traindx.curves.place import cite
+from traindx.curves.reading.chance import class_count, is_accuracy, is_r2
+
+HIGH = 0.9
+# Between guessing and this, a classifier that has stopped learning has not understood its own training data.
+LOW = 0.75
+
+
+def accuracy(run: Run, goal: Objective) -> list[Signal]:
+    """Whether the end of training is good or poor in absolute terms; the loss alone cannot tell."""
+    if goal.shape.broke is not None:
+        return []
+    measured = [row for row in run.series if (is_accuracy(row.name) or is_r2(row)) and np.isfinite(row.values).any()]
+    # The training data's own accuracy where it is known: validation may be lower for other reasons.
+    row = max(measured, key=lambda row: (row.phase in {"train", ""}, len(row)), default=None)
+    if row is None:
+        return []
+    end = _end(row)
+    shown = f"`{row.original}` ends at {row.values[np.isfinite(row.values)][-1]:.4g}"
+    place = cite(run, row, len(row) - 1, shown)
+    if end >= HIGH:
+        return [Signal(id="accuracy-high", claim=shown, citations=[place])]
+    classes = class_count(run)
+    chance = 0.0 if is_r2(row) else 1 / float(classes.value) if classes is not None else 0.1
+    if chance * 1.3 < end < LOW and row.phase in {"train", ""}:
+        facts = {"train_accuracy": round(end, 4)}
+        return [Signal(id="accuracy-low-in-training", claim=shown, citations=[place], facts=facts)]
+    return []
+
+
+def _end(row: Series) -> float:
+    finite = row.values[np.isfinite(row.values)]
+    end = float(np.median(finite[-max(1, len(finite) // 10) :]))
+    return end / 100 if float(finite.max()) > 1.0 else end

@@ -1,0 +1,172 @@
+"""Where a curve broke: a lasting rise, NaN, a NaN that hides behind zeros, a spike that recovered."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from traindx.artifacts import Run, Series
+from traindx.contract import Fact, Signal
+from traindx.curves.objective import Objective
+from traindx.curves.place import cite, where
+from traindx.curves.shape import Numbers
+
+FEWEST = 5
+# How far before the first NaN the rise that leads to it is looked for: a tenth of the run, at least three points.
+LEAD = 10
+
+
+def breaks(run: Run, goal: Objective) -> list[Signal]:
+    """The break, and what came right before it."""
+    shape = goal.shape
+    found = []
+    if shape.first_non_finite is not None:
+        found.extend(_non_finite(run, goal, shape.first_non_finite))
+    else:
+        found.extend(_masked(run, goal))
+    if shape.onset is not None:
+        found.extend(_divergence(run, goal, shape.onset))
+    elif shape.first_non_finite is None and (worse := _above_its_start(run, goal)) is not None:
+        found.append(worse)
+    elif shape.peak_index is not None and shape.first_non_finite is None:
+        found.append(_recovered(run, goal, shape.peak_index))
+    return found
+
+
+def _above_its_start(run: Run, goal: Objective) -> Signal | None:
+    """A curve that left its first value upwards and never came back; one that learns ends below it almost surely."""
+    costs = goal.costs
+    if len(costs) < 20 or goal.rewarded:
+        return None
+    first, rest = float(costs[0]), costs[1:]
+    if float(np.mean(rest <= first)) > 0.05 or goal.shape.end <= first + 0.05 * abs(first):
+        return None
+    loss = goal.series
+    end = goal.shape.end
+    claim = f"`{loss.original}` rises from its first value {first:.4g} and never comes back: it ends at {end:.4g}"
+    places = [cite(run, loss, 0, "the first value"), cite(run, loss, len(loss) - 1, "the last value")]
+    facts: dict[str, Fact] = {"loss_start": first, "loss_end": goal.shape.end, "onset": where(loss, 1)}
+    return Signal(id="loss-above-its-start", claim=claim, citations=places, facts=facts)
+
+
+def _non_finite(run: Run, goal: Objective, first: int) -> list[Signal]:
+    loss = goal.series
+    at = where(loss, first)
+    after = goal.costs[first:]
+    came_back = np.isfinite(after).sum()
+    if came_back > 0.5 * len(after) and np.isfinite(after[-max(2, len(after) // 10) :]).all():
+        claim = f"`{loss.original}` is {loss.values[first]} at {at} and finite again afterwards"
+        return [Signal(id="loss-non-finite-briefly", claim=claim, citations=[cite(run, loss, first, claim)])]
+    claim = f"`{loss.original}` is {loss.values[first]} from {at} on"
+    facts: dict[str, Fact] = {"onset": at}
+    before = np.flatnonzero(np.isfinite(goal.costs[:first]))[-1:].tolist()
+    places = [cite(run, loss, first, claim)]
+    if before:
+        facts |= {"last_good": where(loss, before[0]), "loss_before": float(loss.values[before[0]])}
+        places.insert(0, cite(run, loss, before[0], "the last finite value"))
+    return [
+        Signal(id="loss-non-finite", claim=claim, citations=places, facts=facts),
+        *_lead(run, goal, first),
+    ]
+
+
+def _lead(run: Run, goal: Objective, first: int) -> list[Signal]:
+    """Whether the curve climbed before its first NaN, or was as always."""
+    loss, costs = goal.series, goal.costs
+    if first == 0:
+        claim = f"`{loss.original}` is not finite from the very first value"
+        return [Signal(id="loss-non-finite-from-start", claim=claim, citations=[cite(run, loss, 0, claim)])]
+    finite = costs[:first][np.isfinite(costs[:first])]
+    if len(finite) < 2:
+        return []
+    lead = finite[-min(max(3, len(finite) // LEAD), len(finite)) :]
+    calm = finite[: len(finite) - len(lead)]
+    if len(calm) < 2:
+        calm = finite[:1]
+    usual, spread = float(np.median(calm)), float(np.percentile(calm, 90) - np.percentile(calm, 10))
+    low = float(calm.min())
+    top = float(lead.max())
+    if top > max(usual + 3 * spread, low + 0.5 * abs(low), 1.2 * finite[0] if finite[0] > 0 else -np.inf):
+        claim = f"`{loss.original}` had climbed to {top:.4g} before it was lost; {usual:.4g} was usual"
+        place = cite(run, loss, first - 1, claim)
+        return [Signal(id="loss-climbed-before-nan", claim=claim, citations=[place], facts={"loss_before": top})]
+    if len(finite) < 4:
+        return []
+    claim = f"`{loss.original}` was as always ({finite[-1]:.4g}) right before it became {loss.values[first]}"
+    return [Signal(id="nan-out-of-the-blue", claim=claim, citations=[cite(run, loss, first - 1, claim)])]
+
+
+def _masked(run: Run, goal: Objective) -> list[Signal]:
+    """A loss of exactly zero beside a gradient norm that is not finite: trainers print NaN losses as 0.0."""
+    zeros = goal.costs == 0.0
+    if not len(zeros) or not zeros[-1]:
+        return []
+    last_alive = np.flatnonzero(~zeros)
+    first = int(last_alive[-1]) + 1 if len(last_alive) else 0
+    if len(zeros) - first < 2:
+        return []
+    loss = goal.series
+    norm = _lost_norm(run, loss, float(loss.at[first]))
+    if norm is None:
+        return []
+    at = where(loss, first)
+    claim = f"`{loss.original}` is exactly 0.0 from {at} on while `{norm.original}` is not finite: a NaN in disguise"
+    places = [cite(run, loss, first, "the loss is printed as zero"), cite(run, norm, len(norm) - 1, "the gradient")]
+    return [Signal(id="loss-nan-masked", claim=claim, citations=places, facts={"onset": at})]
+
+
+def _lost_norm(run: Run, loss: Series, since: float) -> Series | None:
+    for row in run.series:
+        if row.name == "grad_norm" and row.axis == loss.axis and len(row):
+            late = row.values[row.at >= since]
+            if len(late) and not np.isfinite(late).any():
+                return row
+    return None
+
+
+def _divergence(run: Run, goal: Objective, onset: int) -> list[Signal]:
+    loss, shape = goal.series, goal.shape
+    before = max(onset - 1, 0)
+    at = where(loss, onset)
+    change = f"from {loss.values[before]:.4g} to {loss.values[onset]:.4g}"
+    claim = f"`{loss.original}` {goal.rose} {change} at {at} and ended at {goal.shown(shape.end):.4g}"
+    places = [
+        cite(run, loss, before, f"the last value before the break: {loss.values[before]:.4g}"),
+        cite(run, loss, onset, f"the loss breaks here: {loss.values[onset]:.4g}"),
+    ]
+    facts: dict[str, Fact] = {
+        "onset": at,
+        "last_good": where(loss, before),
+        "loss_before": float(loss.values[before]),
+        "loss_after": float(loss.values[onset]),
+        "loss_best": goal.shown(shape.best),
+        "loss_end": goal.shown(shape.end),
+    }
+    # Rising by all that was learned is as clear as it gets; a quarter of it is the least that counts.
+    learned = max(shape.improvement, 1e-12)
+    strength = float(np.clip(0.5 + 0.5 * shape.rise / learned, 0.5, 1.0))
+    found = [Signal(id="loss-diverged", claim=claim, strength=strength, citations=places, facts=facts)]
+    after = goal.costs[onset:][np.isfinite(goal.costs[onset:])]
+    if _learns_on(after, shape.noise):
+        ends = f"from {goal.shown(float(after[0])):.4g} to {goal.shown(float(after[-1])):.4g}"
+        said = f"after the jump at {at} it {goal.fell} again, {ends}"
+        found.append(Signal(id="loss-shifted-level", claim=said, citations=places[1:], facts=facts))
+    return found
+
+
+def _learns_on(after: Numbers, noise: float) -> bool:
+    """Whether a curve that has jumped goes on falling from its new level, without a burst and without a flat line."""
+    if len(after) < 4:
+        return False
+    half = len(after) // 2
+    early, late = float(np.median(after[:half])), float(np.median(after[half:]))
+    return float(after.max()) <= 2 * float(np.median(after)) and early - late > max(0.02 * abs(early), noise)
+
+
+def _recovered(run: Run, goal: Objective, top: int) -> Signal:
+    loss, shape = goal.series, goal.shape
+    claim = f"`{loss.original}` jumped to {loss.values[top]:.4g} at {where(loss, top)} and came back"
+    facts: dict[str, Fact] = {"spike_at": where(loss, top), "spike": float(loss.values[top])}
+    # A spike that recovered is worth a remark, never a cause by itself: its strength stays below the bar.
+    strength = 0.8 * float(np.clip((goal.costs[top] - shape.best) / max(shape.improvement, 1e-12), 0.3, 1.0))
+    place = cite(run, loss, top, claim)
+    return Signal(id="loss-spike-recovered", claim=claim, strength=strength, citations=[place], facts=facts)

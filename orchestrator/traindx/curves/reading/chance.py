@@ -1,0 +1,115 @@
+"""Whether a curve sits where guessing would put it."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+
+from traindx.artifacts import Run, Series, Setting
+from traindx.contract import Fact, Signal
+from traindx.curves.objective import Objective, words_of
+from traindx.curves.place import cite
+from traindx.curves.settings import named
+
+CLASS_COUNTS = ("num_classes", "n_classes", "classes", "num_labels", "n_labels", "nclass", "n_class", "num_class")
+VOCABULARIES = ("vocab_size", "n_vocab", "vocab", "n_tokens")
+MOST_CLASSES = 1000
+# ln K lies within 2 % of any number beyond a dozen classes: only few classes, a configured K or an accuracy tell.
+FEW_CLASSES = 12
+_R2 = re.compile(r"(?:^|[^a-z0-9])r2(?:[^a-z0-9]|$)")
+
+
+def class_count(run: Run) -> Setting | None:
+    """The configured number of classes or tokens."""
+    found = named(run.settings, *CLASS_COUNTS) or named(run.settings, *VOCABULARIES)
+    return found if found is not None and 2 <= float(found.value) <= 1e6 else None
+
+
+def accuracy_share(run: Run) -> float | None:
+    """The best accuracy any phase reached, between 0 and 1."""
+    best = [
+        float(np.nanmax(row.values)) for row in run.series if is_accuracy(row.name) and np.isfinite(row.values).any()
+    ]
+    finite = [value / 100 if value > 1 else value for value in best]
+    return max(finite, default=None)
+
+
+def is_accuracy(name: str) -> bool:
+    """Whether a series of this name is an accuracy, of whichever phase."""
+    last = name.rpartition("/")[2]
+    return last in {"accuracy", "acc", "top1", "top1_acc", "acc1"} or last.endswith("_accuracy")
+
+
+def at_chance(run: Run, goal: Objective) -> Signal | None:
+    """Whether the loss stays at ln K, the price of knowing nothing but the number of classes."""
+    shape, loss = goal.shape, goal.series
+    if goal.rewarded or not shape.enough or shape.onset is not None or shape.first_non_finite is not None:
+        return None
+    unexplained = _at_variance(run, goal)
+    if unexplained is not None:
+        return unexplained
+    if not 0 < shape.end < math.log(MOST_CLASSES) + 1:
+        return None
+    known = class_count(run)
+    classes = int(known.value) if known is not None else round(math.exp(shape.end))
+    if classes < 2:
+        return None
+    chance = math.log(classes)
+    late = goal.costs[len(goal.costs) // 3 :]
+    late = late[np.isfinite(late)]
+    wobble = 2 * float(np.std(late)) / math.sqrt(len(late)) if len(late) else 0.0
+    # Guessing costs ln K and a little more for the noise of the guesses, never less.
+    if not -0.01 * chance - wobble <= shape.end - chance <= 0.03 * chance + wobble:
+        return None
+    if chance - shape.best > 0.02 * chance + 2 * shape.noise or np.percentile(late, 90) > 1.3 * chance:
+        return None
+    third = max(1, len(late) // 3)
+    if abs(float(np.median(late[:third]) - np.median(late[-third:]))) > 0.01 * chance + wobble:
+        return None
+    accuracy = accuracy_share(run)
+    if accuracy is not None and accuracy > 1.6 / classes + 0.02:
+        return None
+    fell_to_it = shape.start > 1.5 * chance
+    strength = _strength(classes, known is not None, accuracy is not None, fell_to_it)
+    guessing = f", and accuracy is {accuracy:.1%}" if accuracy is not None else ""
+    claim = f"`{loss.original}` sits at {shape.end:.4g}, and ln {classes} = {chance:.4g}{guessing}"
+    facts: dict[str, Fact] = {"classes": classes, "chance": chance, "loss_end": shape.end}
+    place = cite(run, loss, len(loss) - 1, claim)
+    return Signal(id="loss-at-chance", claim=claim, strength=strength, citations=[place], facts=facts)
+
+
+def _at_variance(run: Run, goal: Objective) -> Signal | None:
+    """Whether a regression stays at the variance of its target: R2 of zero, or a squared error that stays at one."""
+    shape, loss = goal.shape, goal.series
+    fell = shape.improvement > max(0.05 * abs(shape.start), 2 * shape.noise)
+    explained = next((row for row in run.series if is_r2(row) and len(row) >= 3), None)
+    facts: dict[str, Fact] = {"loss_end": shape.end}
+    if explained is not None:
+        finite = explained.values[np.isfinite(explained.values)]
+        if not len(finite) or fell or float(np.median(finite[-max(1, len(finite) // 4) :])) > 0.05:
+            return None
+        claim = f"`{explained.original}` ends at {finite[-1]:.3g}: nothing of the target's variance is explained"
+        place = cite(run, explained, len(explained) - 1, claim)
+        return Signal(id="loss-at-variance", claim=claim, citations=[place], facts=facts)
+    squared = {"mse", "l2"} & words_of(loss) or any("squared-error" in unit.traits for unit in run.code)
+    if not squared or fell or not 0.93 < shape.end < 1.07:
+        return None
+    claim = f"`{loss.original}` stays at {shape.end:.4g}: a standardised target has a variance of 1"
+    return Signal(
+        id="loss-at-variance", claim=claim, strength=0.8, citations=[cite(run, loss, len(loss) - 1, claim)], facts=facts
+    )
+
+
+def is_r2(row: Series) -> bool:
+    """Whether a series is a coefficient of determination."""
+    return bool(words_of(row) & {"rsq", "rsquared"}) or _R2.search(row.original.lower().replace("²", "2")) is not None
+
+
+def _strength(classes: int, configured: bool, measured: bool, fell_to_it: bool) -> float:
+    if configured or measured:
+        return 1.0
+    if classes > FEW_CLASSES:
+        return 0.4
+    return 0.5 if fell_to_it else 1.0

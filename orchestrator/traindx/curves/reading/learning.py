@@ -1,0 +1,85 @@
+"""Whether anything was learned: fell, stayed, settled early, still falling, constant to the last digit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from traindx.artifacts import Run
+from traindx.contract import Fact, Signal
+from traindx.curves.loss import validation_of
+from traindx.curves.objective import Objective
+from traindx.curves.place import cite, where
+from traindx.curves.reading.chance import at_chance
+from traindx.curves.reading.restlessness import falls_steadily
+
+# A curve that has come this far in the first quarter and no further afterwards has settled.
+EARLY = 0.3
+
+
+def learning(run: Run, goal: Objective) -> list[Signal]:
+    """What the curve gained from its start to its end."""
+    shape, loss = goal.shape, goal.series
+    if not shape.enough or shape.onset is not None or shape.first_non_finite is not None:
+        return []
+    last = len(loss) - 1
+    facts: dict[str, Fact] = {
+        "loss_start": goal.shown(shape.start),
+        "loss_end": goal.shown(shape.end),
+        "loss_best": goal.shown(shape.best),
+    }
+    values = goal.costs[np.isfinite(goal.costs)]
+    if len(values) >= 20 and shape.end > values[0] + 0.05 * abs(values[0]) and np.mean(values[1:] <= values[0]) <= 0.05:
+        return []
+    if len(values) >= 5 and float(values.max()) == float(values.min()):
+        claim = f"`{loss.original}` is {goal.shown(shape.end):.6g} at every one of {shape.points} points"
+        return [Signal(id="loss-constant", claim=claim, citations=[cite(run, loss, last, claim)], facts=facts)]
+    chance = at_chance(run, goal)
+    slowly = chance is None and falls_steadily(goal)
+    if (chance is not None and chance.strength == 1.0) or not (_fell(goal) or slowly):
+        claim = f"`{loss.original}` stayed near {goal.shown(shape.end):.4g} from the first point to the last"
+        flat = Signal(id="loss-never-fell", claim=claim, citations=[cite(run, loss, last, claim)], facts=facts)
+        return [flat] if chance is None else [flat, chance]
+    span = f"from {goal.shown(shape.start):.4g} to {goal.shown(shape.end):.4g}"
+    claim = f"`{loss.original}` {goal.fell} {span} over {shape.points} points"
+    ends = [cite(run, loss, 0, "the first value"), cite(run, loss, last, "the last value")]
+    found = [Signal(id="loss-fell", claim=claim, citations=ends, facts=facts)]
+    strength = _still_falling(run, goal)
+    if strength > 0:
+        said = f"`{loss.original}` was still falling at the end: {goal.shown(shape.end):.4g}"
+        found.append(Signal(id="loss-still-falling", claim=said, strength=strength, citations=ends[1:], facts=facts))
+    if shape.settled < EARLY and shape.points >= 10 and shape.slope < 0.03:
+        at = where(loss, min(last, int(shape.settled * last)))
+        said = f"`{loss.original}` has not moved since {at}: {goal.shown(shape.end):.4g}"
+        facts = {**facts, "settled_at": at}
+        strength = float(np.clip(shape.end / shape.start, 0.0, 1.0)) if shape.start > 0 else 0.3
+        found.append(Signal(id="loss-settled-early", claim=said, strength=strength, citations=ends[1:], facts=facts))
+    return found if chance is None else [*found, chance]
+
+
+def _still_falling(run: Run, goal: Objective) -> float:
+    """How clearly the last quarter still brought something: a share of all that was gained, or of what was left.
+
+    Where validation is known it must fall as well: training loss alone goes on falling when samples are memorised.
+    """
+    shape = goal.shape
+    values = goal.costs[np.isfinite(goal.costs)]
+    before, between, now = (float(np.median(part)) for part in np.array_split(values, 8)[5:])
+    # A curve that bends towards its floor loses speed by half from eighth to eighth; one that is under way does not.
+    steady = between - now > 0.6 * (before - between) and before - now > 2 * shape.noise
+    left = (before - now) / before if steady and min(before, now) > 0 else 0.0
+    strength = max(shape.slope / 0.3 if shape.slope > 0.1 else 0.0, 0.8 * left / 0.25 if left > 0.15 else 0.0)
+    seen_on = validation_of(goal.series, run.series)
+    if strength > 0 and seen_on is not None and len(seen_on) >= 4:
+        seen = seen_on.values[np.isfinite(seen_on.values)]
+        tail = max(1, len(seen) // 4)
+        if len(seen) >= 4 and float(np.min(seen[-tail:])) > 0.98 * float(np.min(seen[:-tail])):
+            return 0.0
+    return float(min(1.0, strength))
+
+
+def _fell(goal: Objective) -> bool:
+    """A fall must stand out of the noise; a loss that is positive throughout must also have lost a fiftieth."""
+    shape = goal.shape
+    finite = goal.costs[np.isfinite(goal.costs)]
+    relative = 0.02 * abs(shape.start) if not goal.rewarded and float(finite.min()) > 0 else 0.0
+    return shape.improvement > max(relative, 2 * shape.noise)

@@ -1,0 +1,106 @@
+"""Whether the outputs vary: measures of diversity that were logged, and files of samples."""
+
+import re
+from collections import Counter
+
+import numpy as np
+
+from traindx.artifacts import Run, Series
+from traindx.contract import Citation, Fact, Signal
+from traindx.curves import cite, where, words_of
+from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+
+_DIVERSITY = {"distinct", "unique", "diversity", "variety", "modes", "coverage", "pairwise", "uniq"}
+_SPREADS = {"embedding", "embeddings", "emb", "sample", "samples", "output", "outputs", "pred", "preds", "fake", "gen"}
+# What is left of the early variety when the outputs have become one.
+COLLAPSED = 0.1
+FEWEST = 5
+FEWEST_LINES = 8
+LARGEST = 200_000
+_WORD = re.compile(r"\S+")
+
+
+class Question(ToolInput):
+    """Nothing to choose: every measure of variety and every file of samples is looked at."""
+
+
+class OutputReport(ToolOutput):
+    """The measures and the files."""
+
+    series: list[str]
+    files: list[str]
+
+
+@tool(
+    needs=["series", "files"],
+    emits={
+        "outputs-collapsed": "the outputs have become one, or nearly so",
+        "outputs-varied": "the outputs are as varied at the end as before",
+    },
+)
+def check_outputs(question: Question, run: Run) -> OutputReport:  # noqa: ARG001 - every tool takes its input
+    """Look whether samples or predictions repeat: logged counts of distinct outputs, pairwise distances, spreads of
+    embeddings, and text files of samples.
+    """
+    measures = [row for row in run.series if _is_variety(row) and np.isfinite(row.values).sum() >= FEWEST]
+    files = [file.path for file in run.files if file.role == "output" and file.path.endswith((".txt", ".log", ".md"))]
+    if not measures and not files:
+        raise NoData("no measure of variety among the series and no text file of samples")
+    signals = [signal for row in measures if (signal := _measured(run, row)) is not None]
+    signals += [signal for path in files if (signal := _read(run, path)) is not None]
+    return OutputReport(series=[row.original for row in measures], files=files, signals=signals)
+
+
+def _is_variety(row: Series) -> bool:
+    words = words_of(row)
+    return bool(words & _DIVERSITY) or ("std" in words and bool(words & _SPREADS))
+
+
+def _measured(run: Run, row: Series) -> Signal | None:
+    values = np.where(np.isfinite(row.values), row.values, np.nan)
+    quarter = max(1, len(values) // 4)
+    top = int(np.nanargmax(values))
+    peak, end = float(values[top]), float(np.nanmedian(values[-quarter:]))
+    last = len(row) - 1
+    if peak <= 0:
+        return None
+    count = bool(words_of(row) & {"distinct", "unique", "modes", "uniq"}) and peak >= 2
+    if end <= COLLAPSED * peak or (count and end <= 1):
+        fallen = np.flatnonzero(values > max(COLLAPSED * peak, 1.0 if count else 0.0))
+        since = where(row, min(last, int(fallen[-1]) + 1))
+        claim = f"`{row.original}` fell from {peak:.4g} to {end:.4g}; from {since} on the outputs repeat"
+        facts: dict[str, Fact] = {
+            "diversity_series": row.original,
+            "diversity_start": peak,
+            "diversity_end": end,
+            "collapsed_at": since,
+        }
+        places = [cite(run, row, top, "varied outputs"), cite(run, row, last, "the outputs at the end")]
+        return Signal(id="outputs-collapsed", claim=claim, citations=places, facts=facts)
+    if end >= 0.5 * peak:
+        claim = f"`{row.original}` is {end:.4g} at the end, {peak:.4g} at its highest"
+        return Signal(id="outputs-varied", claim=claim, citations=[cite(run, row, last, claim)])
+    return None
+
+
+def _read(run: Run, path: str) -> Signal | None:
+    """A file of samples, one per line or one text: the same line, or the same word, over and over."""
+    lines = [(number, line.strip()) for number, line in enumerate(run.lines(path, 1, 2000), 1)]
+    lines = [(number, line[:500]) for number, line in lines if line]
+    words = [word for _, line in lines for word in _WORD.findall(line)][:LARGEST]
+    if len(words) < 40:
+        return None
+    (common, times), share_of_words = Counter(words).most_common(1)[0], len(set(words)) / len(words)
+    repeated, count = Counter(line for _, line in lines).most_common(1)[0]
+    one_line = len(lines) >= FEWEST_LINES and count >= 0.6 * len(lines)
+    one_word = times >= 0.6 * len(words) and share_of_words < 0.2
+    if not one_line and not one_word:
+        return None
+    text = repeated if one_line else next(line for _, line in lines if common in line)
+    line = next(number for number, found in lines if found == text)
+    claim = (
+        f"{count} of {len(lines)} samples in {path} are the same" if one_line else f"`{common}` over and over in {path}"
+    )
+    facts: dict[str, Fact] = {"diversity_series": path, "diversity_start": len(lines), "diversity_end": 1}
+    place = Citation(claim=claim, source=path, locator=f"line {line}", quote=text[:200])
+    return Signal(id="outputs-collapsed", claim=claim, citations=[place], facts=facts)

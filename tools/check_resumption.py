@@ -1,0 +1,160 @@
+"""Where the run was resumed, and what jumped there: loss, learning rate, step, optimizer state."""
+
+import ast
+import math
+import re
+
+import numpy as np
+import numpy.typing as npt
+
+from traindx.artifacts import CodeUnit, Run, Series
+from traindx.artifacts.program.syntax import name_of
+from traindx.contract import Citation, Fact, Signal, Value
+from traindx.curves import cite, objective, where
+from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+
+_SAID = re.compile(
+    r"\bresum(?:e|ed|es|ing)\b|\b(?:re)?load(?:ed|ing)?\b.{0,20}\b(?:checkpoint|ckpt|state|weights)\b"
+    r"|\brestor(?:ed|ing)\b.{0,30}(?:checkpoint|ckpt|from|step|epoch)|\bcontinu(?:e|ing) (?:from|training)\b",
+    re.IGNORECASE,
+)
+_NOT_SAID = re.compile(r"no checkpoint|not found|resume\W{0,3}(?:false|none|no\b)|pretrained|fine-?tun", re.IGNORECASE)
+Numbers = npt.NDArray[np.float64]
+MOST_LINES = 200_000
+# Points on each side of the seam: enough for a level, few enough to stay near it.
+BESIDE = 8
+
+
+class Question(ToolInput):
+    """Nothing to choose: every seam that the log or the axis shows is looked at."""
+
+
+class Seam(Value):
+    """One resumption."""
+
+    source: str
+    line: int
+    at: str
+    loss_before: float
+    loss_after: float
+    rate_before: float | None
+    rate_after: float | None
+
+
+class SeamReport(ToolOutput):
+    """Every resumption and the levels on both sides."""
+
+    seams: list[Seam]
+
+
+@tool(
+    needs=["series"],
+    emits={
+        "resumed-with-a-jump": "loss or learning rate jump where the run was resumed",
+        "resumed-smoothly": "the run was resumed and goes on where it was",
+        "optimizer-not-restored": "the code restores the weights on resumption, and nothing else",
+    },
+)
+def check_resumption(question: Question, run: Run) -> SeamReport:  # noqa: ARG001 - every tool takes its input
+    """Find where the run was resumed (the log says so, or the step jumps back) and compare loss and learning rate on
+    both sides; read whether the code restores the optimizer.
+    """
+    goal = objective(run)
+    if goal is None:
+        raise NoData("no loss to compare before and after a resumption")
+    loss = goal.series
+    seams = [_seam(run, loss, index, line) for index, line in _resumptions(run, loss) if 2 <= index <= len(loss) - 2]
+    signals = [_judged(run, loss, seam, index) for seam, index in seams]
+    if not seams:
+        raise NoData("nothing in the log speaks of a resumption, and the step never jumps back")
+    return SeamReport(seams=[seam for seam, _ in seams], signals=[*signals, *_restored(run)])
+
+
+def _resumptions(run: Run, loss: Series) -> list[tuple[int, int]]:
+    """The first point after each seam, with the line that tells of it."""
+    found = {index: int(loss.lines[index]) for index in loss.restarts}
+    if loss.place == "line":
+        first, last = int(loss.lines[0]), int(loss.lines[-1])
+        if last - first < MOST_LINES:
+            for number, text in enumerate(run.lines(loss.source, first, last), first):
+                if _SAID.search(text[:300]) and not _NOT_SAID.search(text[:300]):
+                    found.setdefault(int(np.searchsorted(loss.lines, number)), number)
+    return sorted(found.items())
+
+
+def _seam(run: Run, loss: Series, index: int, line: int) -> tuple[Seam, int]:
+    before, after = _sides(loss.values, index)
+    rate = next((row for row in run.series if row.name == "lr" and row.source == loss.source and len(row) > 2), None)
+    rates: tuple[float | None, float | None] = (None, None)
+    if rate is not None and rate.place == "line":
+        split = int(np.searchsorted(rate.lines, int(loss.lines[index])))
+        if 1 <= split < len(rate):
+            rates = float(rate.values[split - 1]), float(rate.values[split])
+    seam = Seam(
+        source=loss.source,
+        line=line,
+        at=where(loss, index),
+        loss_before=float(np.median(before)),
+        loss_after=float(np.median(after)),
+        rate_before=rates[0],
+        rate_after=rates[1],
+    )
+    return seam, index
+
+
+def _sides(values: Numbers, index: int) -> tuple[Numbers, Numbers]:
+    before, after = values[max(0, index - BESIDE) : index], values[index : index + BESIDE]
+    return before[np.isfinite(before)], after[np.isfinite(after)]
+
+
+def _judged(run: Run, loss: Series, seam: Seam, index: int) -> Signal:
+    before, after = _sides(loss.values, index)
+    told = Citation(
+        claim="the run is resumed here",
+        source=seam.source,
+        locator=f"line {seam.line}",
+        quote="".join(run.lines(seam.source, seam.line, seam.line)).strip()[:200],
+    )
+    places = [told, cite(run, loss, index - 1, "the loss before"), cite(run, loss, index, "the loss after")]
+    jumps = []
+    if seam.rate_before and seam.rate_after and seam.rate_before > 0 and seam.rate_after > 0:
+        ratio = seam.rate_after / seam.rate_before
+        if not 0.67 < ratio < 1.5:
+            jumps.append(f"the learning rate goes from {seam.rate_before:.4g} to {seam.rate_after:.4g}")
+    if len(before) >= 2 and len(after) >= 2:
+        # On the seam a curve may wobble by its own scatter; a level that stands clear of it is a jump.
+        scatter = float(np.max(before) - np.min(before))
+        higher = seam.loss_after - seam.loss_before
+        if higher > max(1.5 * scatter, 0.1 * abs(seam.loss_before)):
+            jumps.append(f"the loss goes from {seam.loss_before:.4g} to {seam.loss_after:.4g}")
+    facts: dict[str, Fact] = {"onset": seam.at, "change": told.quote, "change_place": f"{seam.source}:{seam.line}"}
+    if jumps:
+        claim = f"resumed at {seam.at}, and {' and '.join(jumps)}"
+        strength = 1.0 if len(jumps) > 1 or not math.isclose(seam.loss_after, seam.loss_before, rel_tol=0.1) else 0.8
+        return Signal(id="resumed-with-a-jump", claim=claim, strength=strength, citations=places, facts=facts)
+    claim = f"resumed at {seam.at}, and the loss goes on at {seam.loss_after:.4g} ({seam.loss_before:.4g} before)"
+    return Signal(id="resumed-smoothly", claim=claim, citations=places, facts=facts)
+
+
+def _restored(run: Run) -> list[Signal]:
+    """Code that loads a state into the model and into nothing else."""
+    for unit in run.code:
+        loads = [node for node in ast.walk(unit.tree) if isinstance(node, ast.Call) and _is_load(node)]
+        owners = [name_of(node.func.value).lower() for node in loads if isinstance(node.func, ast.Attribute)]
+        others = ("opt", "sched", "scaler", "trainer", "engine")
+        if loads and not any(word in owner for owner in owners for word in others):
+            return [_weights_only(run, unit, loads[0])]
+    return []
+
+
+def _weights_only(run: Run, unit: CodeUnit, node: ast.Call) -> Signal:
+    line = unit.file_line(node.lineno)
+    quote = "".join(run.lines(unit.path, line, line)).strip()[:200]
+    claim = f"`{quote}` restores the weights; optimizer and schedule start anew"
+    place = Citation(claim=claim, source=unit.path, locator=f"line {line}", quote=quote)
+    facts: dict[str, Fact] = {"restore_place": f"{unit.path}:{line}"}
+    return Signal(id="optimizer-not-restored", claim=claim, citations=[place], facts=facts)
+
+
+def _is_load(node: ast.Call) -> bool:
+    return name_of(node.func) == "load_state_dict"
