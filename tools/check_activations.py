@@ -12,6 +12,7 @@ from traindx.curves import cite, named, words_of
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 _SATURATED = {"sat", "saturated", "saturation", "satfrac", "pinned"}
+_ACTIVE = {"active", "alive", "firing", "activefrac", "activeunits"}
 _DEAD = {"dead", "inactive", "deadrelu", "deadfrac", "deadunits"}
 _SHARES = {"frac", "fraction", "share", "pct", "percent", "ratio", "rate", "units", "relu", "neurons", "prob"}
 _SQUASHING = {"Sigmoid", "Tanh", "sigmoid", "tanh", "Softsign", "Hardtanh"}
@@ -49,6 +50,7 @@ def check_activations(question: Question, run: Run) -> ActivationReport:  # noqa
     """
     saturated = _shares(run.series, _SATURATED)
     dead = _shares(run.series, _DEAD)
+    dead += [(row, 1 - share) for row, share in _shares(run.series, _ACTIVE) if not words_of(row) & _DEAD]
     if not saturated and not dead and not run.code:
         raise NoData("no share of saturated or dead units was logged, and there is no model code")
     return ActivationReport(

@@ -74,6 +74,8 @@ WIDTHS = (
     "n_embd", "hidden_channels", "nhid", "hid", "ch", "base_channels", "num_hidden", "d_hidden", "filters",
 )  # fmt: skip
 NARROW = 8
+BOTTLENECKS = ("latent_dim", "latent", "z_dim", "bottleneck", "code_dim", "latent_size", "nz", "rank")
+NARROWEST = 2
 
 
 class Question(ToolInput):
@@ -94,6 +96,7 @@ class HyperparameterReport(ToolOutput):
         "lr-raised-at-onset": "the learning rate was raised at the very point where the loss broke",
         "lr-unchanged-at-onset": "the learning rate was the same before and after the loss broke",
         "lr-zero-before-end": "the learning rate is zero for a good part of the run",
+        "lr-annealed": "the logged learning rate came down to its floor as the run ended",
         "lr-far-below-usual": "the configured learning rate is far below what the optimizer is usually given",
         "lr-far-above-usual": "the configured learning rate is far above what the optimizer is usually given",
         "no-warmup": "the learning rate starts at its peak",
@@ -214,12 +217,21 @@ def _stalled(run: Run, rate: Series | None) -> list[Signal]:
     end = max(float(loss.at[-1]), float(rate.at[-1]))
     first = stalled_from(rate, end)
     if first is None:
-        return []
+        return _annealed(run, rate)
     lost = (end - float(rate.at[first])) / (end - float(rate.at[0]))
     claim = f"the learning rate is {rate.values[first]:.3g} from {where(rate, first)} on: {lost:.0%} of the run"
     facts: dict[str, Fact] = {"zero_at": where(rate, first), "lost_share": lost, "loss_end": float(loss.values[-1])}
     place = cite(run, rate, first, claim)
     return [Signal(id="lr-zero-before-end", claim=claim, strength=min(1.0, lost / 0.3), citations=[place], facts=facts)]
+
+
+def _annealed(run: Run, rate: Series) -> list[Signal]:
+    """A schedule that ends where the run ends: it trained for as long as was planned."""
+    finite = rate.values[np.isfinite(rate.values)]
+    if len(finite) < 5 or float(finite[-1]) > 0.15 * float(finite.max()):
+        return []
+    claim = f"the learning rate came down from {finite.max():.3g} to {finite[-1]:.3g} as the run ended"
+    return [Signal(id="lr-annealed", claim=claim, citations=[cite(run, rate, len(rate) - 1, claim)])]
 
 
 def _unusual_rate(run: Run) -> list[Signal]:
@@ -280,7 +292,9 @@ def _heavy(run: Run, setting: Setting, fact: str, much: float, strength: float) 
 def _capacity(run: Run) -> list[Signal]:
     width = named(run.settings, *WIDTHS)
     if width is None or not 1 <= float(width.value) <= NARROW:
-        return []
+        width = named(run.settings, *BOTTLENECKS)
+        if width is None or not 1 <= float(width.value) <= NARROWEST:
+            return []
     claim = f"`{width.key}` = {width.value:g} units"
     facts: dict[str, Fact] = {
         "capacity": width.value,

@@ -1,6 +1,7 @@
 """How the code sets the first weights."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 from traindx.artifacts import CodeUnit, Run
@@ -13,6 +14,7 @@ WIDEST = 0.45
 WIDEST_GAIN = 3.0
 _NOT_WEIGHTS = {"bias", "norm", "bn", "ln", "gamma", "beta", "scale", "batchnorm", "layernorm", "running", "alpha", "b"}
 _GAINS = {"xavier_normal_", "xavier_uniform_", "orthogonal_", "kaiming_normal_", "kaiming_uniform_"}
+_HAND_WRITTEN = re.compile(r"[Ww](?:eights?)?_?(?:\d|[a-z]{1,3}|in|out|hidden)?")
 _LOOP_VARIABLES = {"m", "p", "param", "parameter", "module", "layer", "l", "w", "mod"}
 _CONSTANTS = {"zeros_": 0.0, "ones_": 1.0, "zero_": 0.0}
 
@@ -80,6 +82,7 @@ def _signal(name: str, rows: list[Initialisation]) -> Signal:
 
 
 def _in_file(run: Run, unit: CodeUnit) -> Iterator[Initialisation]:
+    yield from _written_out(run, unit)
     for node in ast.walk(unit.tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
@@ -90,6 +93,22 @@ def _in_file(run: Run, unit: CodeUnit) -> Iterator[Initialisation]:
         line = unit.file_line(node.lineno)
         text = "".join(run.lines(unit.path, line, line)).strip()[:200]
         yield Initialisation(path=unit.path, line=line, text=text, spread=spread, constant=constant)
+
+
+def _written_out(run: Run, unit: CodeUnit) -> Iterator[Initialisation]:
+    """Two or more weight matrices of a hand-written network that start as one constant; one alone is a linear model."""
+    filled = [
+        node
+        for node in ast.walk(unit.tree)
+        if isinstance(node, ast.Assign)
+        and _HAND_WRITTEN.fullmatch(name_of(node.targets[0]))
+        and isinstance(node.value, ast.Call)
+        and name_of(node.value.func) in {"full", "ones", "zeros", "constant"}
+    ]
+    for node in filled if len(filled) > 1 else []:
+        line = unit.file_line(node.lineno)
+        text = "".join(run.lines(unit.path, line, line)).strip()[:200]
+        yield Initialisation(path=unit.path, line=line, text=text, spread=None, constant=True)
 
 
 def _measured(node: ast.Call, name: str) -> tuple[float | None, bool] | None:

@@ -8,6 +8,7 @@ import numpy as np
 from traindx.artifacts import Run, Series
 from traindx.contract import Citation, Fact, Signal
 from traindx.curves import cite, where, words_of
+from traindx.curves.reading.chance import is_accuracy
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 _DIVERSITY = {"distinct", "unique", "diversity", "variety", "modes", "coverage", "pairwise", "uniq"}
@@ -17,6 +18,7 @@ COLLAPSED = 0.1
 FEWEST = 5
 FEWEST_LINES = 8
 LARGEST = 200_000
+_PER_CLASS = {"recall", "precision", "f1", "sensitivity", "tpr", "fscore", "mcc"}
 _WORD = re.compile(r"\S+")
 
 
@@ -35,6 +37,8 @@ class OutputReport(ToolOutput):
     needs=["series", "files"],
     emits={
         "outputs-collapsed": "the outputs have become one, or nearly so",
+        "one-class-predicted": "recall or precision is exactly zero, or accuracy never moves, while the loss does",
+        "accuracy-frozen": "accuracy is the same to the last digit at every evaluation",
         "outputs-varied": "the outputs are as varied at the end as before",
     },
 )
@@ -44,16 +48,38 @@ def check_outputs(question: Question, run: Run) -> OutputReport:  # noqa: ARG001
     """
     measures = [row for row in run.series if _is_variety(row) and np.isfinite(row.values).sum() >= FEWEST]
     files = [file.path for file in run.files if file.role == "output" and file.path.endswith((".txt", ".log", ".md"))]
-    if not measures and not files:
+    classes = _one_class(run)
+    if not measures and not files and not classes:
         raise NoData("no measure of variety among the series and no text file of samples")
     signals = [signal for row in measures if (signal := _measured(run, row)) is not None]
     signals += [signal for path in files if (signal := _read(run, path)) is not None]
+    signals += classes
     return OutputReport(series=[row.original for row in measures], files=files, signals=signals)
 
 
 def _is_variety(row: Series) -> bool:
     words = words_of(row)
     return bool(words & _DIVERSITY) or ("std" in words and bool(words & _SPREADS))
+
+
+def _one_class(run: Run) -> list[Signal]:
+    """A score of exactly zero beside a good accuracy, or an accuracy that is one number at every evaluation."""
+    found = []
+    for row in run.series:
+        values = row.values[np.isfinite(row.values)]
+        late = values[len(values) // 2 :]
+        if len(values) < FEWEST or float(np.ptp(late)) > 0:
+            continue
+        words = words_of(row)
+        facts: dict[str, Fact] = {"frozen_series": row.original, "frozen_value": float(late[0])}
+        place = cite(run, row, len(row) - 1, f"`{row.original}` is {late[0]:g} to the end")
+        if words & _PER_CLASS and float(late[0]) == 0.0:
+            claim = f"`{row.original}` is exactly 0 over the second half of the run: that class is never predicted"
+            found.append(Signal(id="one-class-predicted", claim=claim, citations=[place], facts=facts))
+        elif is_accuracy(row.name) and row.phase != "train" and 0 < late[0] < 1 and float(np.ptp(values)) == 0:
+            claim = f"`{row.original}` is {late[0]:g} at every one of {len(values)} evaluations"
+            found.append(Signal(id="accuracy-frozen", claim=claim, citations=[place], facts=facts))
+    return found
 
 
 def _measured(run: Run, row: Series) -> Signal | None:
@@ -64,8 +90,9 @@ def _measured(run: Run, row: Series) -> Signal | None:
     last = len(row) - 1
     if peak <= 0:
         return None
+    whole = _whole(run, row)
     count = bool(words_of(row) & {"distinct", "unique", "modes", "uniq"}) and peak >= 2
-    if end <= COLLAPSED * peak or (count and end <= 1):
+    if end <= COLLAPSED * peak or (count and end <= 1) or (whole > 2 * max(end, 1) and end <= 1):
         fallen = np.flatnonzero(values > max(COLLAPSED * peak, 1.0 if count else 0.0))
         since = where(row, min(last, int(fallen[-1]) + 1))
         claim = f"`{row.original}` fell from {peak:.4g} to {end:.4g}; from {since} on the outputs repeat"
@@ -77,10 +104,19 @@ def _measured(run: Run, row: Series) -> Signal | None:
         }
         places = [cite(run, row, top, "varied outputs"), cite(run, row, last, "the outputs at the end")]
         return Signal(id="outputs-collapsed", claim=claim, citations=places, facts=facts)
-    if end >= 0.5 * peak:
+    if end >= 0.5 * max(peak, whole):
         claim = f"`{row.original}` is {end:.4g} at the end, {peak:.4g} at its highest"
         return Signal(id="outputs-varied", claim=claim, citations=[cite(run, row, last, claim)])
     return None
+
+
+def _whole(run: Run, row: Series) -> float:
+    """The number after the slash in `modes: 1/6`; zero where there is none."""
+    if row.place != "line":
+        return 0.0
+    text = "".join(run.lines(row.source, int(row.lines[-1]), int(row.lines[-1])))
+    found = re.search(re.escape(row.original) + r"\W{0,3}[\d.]+\s?/\s?(\d{1,9})\b", text)
+    return float(found[1]) if found else 0.0
 
 
 def _read(run: Run, path: str) -> Signal | None:

@@ -3,6 +3,8 @@
 import ast
 import math
 import re
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -62,75 +64,110 @@ def check_resumption(question: Question, run: Run) -> SeamReport:  # noqa: ARG00
     goal = objective(run)
     if goal is None:
         raise NoData("no loss to compare before and after a resumption")
-    loss = goal.series
-    seams = [_seam(run, loss, index, line) for index, line in _resumptions(run, loss) if 2 <= index <= len(loss) - 2]
-    signals = [_judged(run, loss, seam, index) for seam, index in seams]
+    seams = [(join, _seam(run, join)) for join in _joins(run, goal.series)]
     if not seams:
         raise NoData("nothing in the log speaks of a resumption, and the step never jumps back")
-    return SeamReport(seams=[seam for seam, _ in seams], signals=[*signals, *_restored(run)])
+    signals = [_judged(run, join, seam) for join, seam in seams]
+    return SeamReport(seams=[seam for _, seam in seams], signals=[*signals, *_restored(run)])
 
 
-def _resumptions(run: Run, loss: Series) -> list[tuple[int, int]]:
-    """The first point after each seam, with the line that tells of it."""
-    found = {index: int(loss.lines[index]) for index in loss.restarts}
-    if loss.place == "line":
-        first, last = int(loss.lines[0]), int(loss.lines[-1])
-        if last - first < MOST_LINES:
-            for number, text in enumerate(run.lines(loss.source, first, last), first):
-                if _SAID.search(text[:300]) and not _NOT_SAID.search(text[:300]):
-                    found.setdefault(int(np.searchsorted(loss.lines, number)), number)
-    return sorted(found.items())
+@dataclass(frozen=True)
+class Join:
+    """Two stretches of one training: in one file, or in the files of two jobs."""
+
+    before: Series
+    end: int
+    after: Series
+    start: int
+    line: int
+
+    @property
+    def sides(self) -> tuple[Numbers, Numbers]:
+        """The losses next to the seam, NaN aside."""
+        old = self.before.values[max(0, self.end - BESIDE) : self.end]
+        new = self.after.values[self.start : self.start + BESIDE]
+        return old[np.isfinite(old)], new[np.isfinite(new)]
 
 
-def _seam(run: Run, loss: Series, index: int, line: int) -> tuple[Seam, int]:
-    before, after = _sides(loss.values, index)
-    rate = next((row for row in run.series if row.name == "lr" and row.source == loss.source and len(row) > 2), None)
-    rates: tuple[float | None, float | None] = (None, None)
-    if rate is not None and rate.place == "line":
-        split = int(np.searchsorted(rate.lines, int(loss.lines[index])))
-        if 1 <= split < len(rate):
-            rates = float(rate.values[split - 1]), float(rate.values[split])
-    seam = Seam(
-        source=loss.source,
-        line=line,
-        at=where(loss, index),
-        loss_before=float(np.median(before)),
-        loss_after=float(np.median(after)),
+def _joins(run: Run, loss: Series) -> list[Join]:
+    points = {index: int(loss.lines[index]) for index in loss.restarts}
+    if loss.place == "line" and int(loss.lines[-1]) - int(loss.lines[0]) < MOST_LINES:
+        for number, text in enumerate(
+            run.lines(loss.source, int(loss.lines[0]), int(loss.lines[-1])), int(loss.lines[0])
+        ):
+            if _SAID.search(text[:300]) and not _NOT_SAID.search(text[:300]):
+                points.setdefault(int(np.searchsorted(loss.lines, number)), number)
+    inside = [
+        Join(loss, index, loss, index, line) for index, line in sorted(points.items()) if 2 <= index <= len(loss) - 2
+    ]
+    return [*inside, *_continued(run, loss)]
+
+
+def _continued(run: Run, loss: Series) -> list[Join]:
+    """Files of several jobs where one begins about where the other ended."""
+    parts = [
+        row
+        for row in run.series
+        if row.name == loss.name and row.axis == loss.axis and not row.duplicate_of and len(row) >= 4
+    ]
+    parts.sort(key=lambda row: float(row.at[0]))
+    found = []
+    for old, new in pairwise(parts):
+        span = float(old.at[-1] - old.at[0])
+        if old.source != new.source and abs(float(new.at[0] - old.at[-1])) <= 0.1 * span < float(
+            new.at[-1] - old.at[-1]
+        ):
+            found.append(Join(old, len(old), new, 0, int(new.lines[0])))
+    return found
+
+
+def _seam(run: Run, join: Join) -> Seam:
+    old, new = join.sides
+    rates = [_rate(run, join.before, join.end - 1), _rate(run, join.after, join.start)]
+    return Seam(
+        source=join.after.source,
+        line=join.line,
+        at=where(join.after, join.start),
+        loss_before=float(np.median(old)) if len(old) else math.nan,
+        loss_after=float(np.median(new)) if len(new) else math.nan,
         rate_before=rates[0],
         rate_after=rates[1],
     )
-    return seam, index
 
 
-def _sides(values: Numbers, index: int) -> tuple[Numbers, Numbers]:
-    before, after = values[max(0, index - BESIDE) : index], values[index : index + BESIDE]
-    return before[np.isfinite(before)], after[np.isfinite(after)]
+def _rate(run: Run, loss: Series, index: int) -> float | None:
+    """The learning rate logged at, or nearest to, a point of the loss."""
+    rate = next((row for row in run.series if row.name == "lr" and row.source == loss.source and len(row) > 2), None)
+    if rate is None:
+        return None
+    nearest = int(np.argmin(np.abs(rate.lines - int(loss.lines[index]))))
+    return float(rate.values[nearest])
 
 
-def _judged(run: Run, loss: Series, seam: Seam, index: int) -> Signal:
-    before, after = _sides(loss.values, index)
+def _judged(run: Run, join: Join, seam: Seam) -> Signal:
+    old, new = join.sides
     told = Citation(
         claim="the run is resumed here",
         source=seam.source,
         locator=f"line {seam.line}",
         quote="".join(run.lines(seam.source, seam.line, seam.line)).strip()[:200],
     )
-    places = [told, cite(run, loss, index - 1, "the loss before"), cite(run, loss, index, "the loss after")]
+    places = [
+        told,
+        cite(run, join.before, join.end - 1, "the loss before"),
+        cite(run, join.after, join.start, "the loss after"),
+    ]
     jumps = []
-    if seam.rate_before and seam.rate_after and seam.rate_before > 0 and seam.rate_after > 0:
-        ratio = seam.rate_after / seam.rate_before
-        if not 0.67 < ratio < 1.5:
-            jumps.append(f"the learning rate goes from {seam.rate_before:.4g} to {seam.rate_after:.4g}")
-    if len(before) >= 2 and len(after) >= 2:
-        # On the seam a curve may wobble by its own scatter; a level that stands clear of it is a jump.
-        scatter = float(np.max(before) - np.min(before))
-        higher = seam.loss_after - seam.loss_before
-        if higher > max(1.5 * scatter, 0.1 * abs(seam.loss_before)):
-            jumps.append(f"the loss goes from {seam.loss_before:.4g} to {seam.loss_after:.4g}")
+    if seam.rate_before and seam.rate_after and not 0.67 < seam.rate_after / seam.rate_before < 1.5:
+        jumps.append(f"the learning rate goes from {seam.rate_before:.4g} to {seam.rate_after:.4g}")
+    # On the seam a curve may wobble by its own scatter; a level that stands clear of it is a jump.
+    scatter = float(np.max(old) - np.min(old)) if len(old) else math.inf
+    if seam.loss_after - seam.loss_before > max(1.5 * scatter, 0.1 * abs(seam.loss_before)):
+        jumps.append(f"the loss goes from {seam.loss_before:.4g} to {seam.loss_after:.4g}")
     facts: dict[str, Fact] = {"onset": seam.at, "change": told.quote, "change_place": f"{seam.source}:{seam.line}"}
     if jumps:
         claim = f"resumed at {seam.at}, and {' and '.join(jumps)}"
-        strength = 1.0 if len(jumps) > 1 or not math.isclose(seam.loss_after, seam.loss_before, rel_tol=0.1) else 0.8
+        strength = 1.0 if len(jumps) > 1 or len(new) < 2 or "loss" in jumps[0] else 0.8
         return Signal(id="resumed-with-a-jump", claim=claim, strength=strength, citations=places, facts=facts)
     claim = f"resumed at {seam.at}, and the loss goes on at {seam.loss_after:.4g} ({seam.loss_before:.4g} before)"
     return Signal(id="resumed-smoothly", claim=claim, citations=places, facts=facts)

@@ -9,7 +9,7 @@ from traindx.artifacts import Series
 
 # What people call a loss when they do not call it a loss; lower is better for all of them.
 _LIKE_A_LOSS = re.compile(
-    r"(?:^|[^a-z])(?:mse|mae|rmse|nll|ce|bce|xent|l1|l2|smooth_?l1|huber|elbo|nelbo|cost|objective|perplexity|ppl|bpb|bpc|"
+    r"(?:^|[^a-z])(?:mse|mae|rmse|nll|ce|bce|xent|l1|l2|smooth_?l1|huber|elbo|nelbo|cost|recon|reconstruction|log_?loss|objective|perplexity|ppl|bpb|bpc|"
     r"cross_?entropy|neg_?log_?lik\w*)(?:[^a-z]|$)"
 )
 _PHASES = ("train", "val", "test")
@@ -39,9 +39,10 @@ def is_loss(name: str) -> bool:
 
 
 def _losses(series: Sequence[Series], phase: str) -> list[list[Series]]:
-    """Candidates of a phase, the plainest name first: `loss`, then `..._loss`, then `mse` and the like."""
+    """Candidates of a phase, the plainest name first: `loss`, `..._loss`, `mse` and the like, a part of some loss."""
     mine = [row for row in series if len(row) and (row.phase == phase or (phase == "train" and not row.phase))]
     plain = [row for row in mine if row.name == f"{phase}/loss"]
     named = [row for row in mine if row.phase and row.name.lower().endswith("loss") and row not in plain]
     like = [row for row in mine if _LIKE_A_LOSS.search(row.name.lower()) and row not in plain and row not in named]
-    return [plain, named, like]
+    bare = [row for row in mine if not row.phase and row.name.lower().endswith("loss") and row not in like]
+    return [plain, named, like, bare]

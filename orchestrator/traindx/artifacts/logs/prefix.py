@@ -13,6 +13,8 @@ PREFIX = re.compile(
     r"|[\[(]?(?:rank|RANK|Rank|local_rank|GPU|gpu|worker|node)[ :=_]?\d{1,5}[\])]?:?"
     r"|\(\w{1,60} pid=\d{1,9}(?:, ip=[\d.]{1,20})?\)"
     r"|\[\d{1,5}\]:"
+    # `INFO:trainer:step=10`, as `logging.basicConfig()` writes it; a digit behind the colon would be a value.
+    r"|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[A-Za-z_][\w.]{0,60}:(?=[^\d\s]|\d{1,9}/)"
     r"|[\[(]?(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL)[\])]?:?"
     r"|[-|:](?=\s)"
     r")){1,6}[ \t]?"

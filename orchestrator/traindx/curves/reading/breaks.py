@@ -32,13 +32,21 @@ def breaks(run: Run, goal: Objective) -> list[Signal]:
     return found
 
 
+def never_came_back(goal: Objective) -> bool:
+    """Whether the curve stands above its first value from the second point on, by more than it swings."""
+    costs = goal.costs
+    if len(costs) < 20 or goal.rewarded or not np.isfinite(costs).all():
+        return False
+    late = costs[len(costs) // 2 :]
+    swing = float(np.percentile(late, 90) - np.percentile(late, 10))
+    above = goal.shape.end - float(costs[0])
+    return float(np.mean(costs[1:] <= costs[0])) <= 0.05 and above > max(0.05 * abs(float(costs[0])), swing)
+
+
 def _above_its_start(run: Run, goal: Objective) -> Signal | None:
     """A curve that left its first value upwards and never came back; one that learns ends below it almost surely."""
-    costs = goal.costs
-    if len(costs) < 20 or goal.rewarded:
-        return None
-    first, rest = float(costs[0]), costs[1:]
-    if float(np.mean(rest <= first)) > 0.05 or goal.shape.end <= first + 0.05 * abs(first):
+    first = float(goal.costs[0])
+    if not never_came_back(goal):
         return None
     loss = goal.series
     end = goal.shape.end

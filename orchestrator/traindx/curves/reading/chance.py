@@ -71,8 +71,12 @@ def at_chance(run: Run, goal: Objective) -> Signal | None:
     accuracy = accuracy_share(run)
     if accuracy is not None and accuracy > 1.6 / classes + 0.02:
         return None
+    certain = known is not None or accuracy is not None
     fell_to_it = shape.start > 1.5 * chance
-    strength = _strength(classes, known is not None, accuracy is not None, fell_to_it)
+    # ln K of some K is near any number: only few classes tell, and after a fall only the number itself.
+    if not certain and (classes > FEW_CLASSES or (fell_to_it and abs(shape.end - chance) > 0.003 * chance)):
+        return None
+    strength = 0.6 if fell_to_it and not certain else 1.0
     guessing = f", and accuracy is {accuracy:.1%}" if accuracy is not None else ""
     claim = f"`{loss.original}` sits at {shape.end:.4g}, and ln {classes} = {chance:.4g}{guessing}"
     facts: dict[str, Fact] = {"classes": classes, "chance": chance, "loss_end": shape.end}
@@ -105,11 +109,3 @@ def _at_variance(run: Run, goal: Objective) -> Signal | None:
 def is_r2(row: Series) -> bool:
     """Whether a series is a coefficient of determination."""
     return bool(words_of(row) & {"rsq", "rsquared"}) or _R2.search(row.original.lower().replace("²", "2")) is not None
-
-
-def _strength(classes: int, configured: bool, measured: bool, fell_to_it: bool) -> float:
-    if configured or measured:
-        return 1.0
-    if classes > FEW_CLASSES:
-        return 0.4
-    return 0.5 if fell_to_it else 1.0

@@ -9,6 +9,7 @@ from traindx.contract import Fact, Signal
 from traindx.curves.loss import validation_of
 from traindx.curves.objective import Objective
 from traindx.curves.place import cite, where
+from traindx.curves.reading.breaks import never_came_back
 from traindx.curves.reading.chance import at_chance
 from traindx.curves.reading.restlessness import falls_steadily
 
@@ -28,7 +29,7 @@ def learning(run: Run, goal: Objective) -> list[Signal]:
         "loss_best": goal.shown(shape.best),
     }
     values = goal.costs[np.isfinite(goal.costs)]
-    if len(values) >= 20 and shape.end > values[0] + 0.05 * abs(values[0]) and np.mean(values[1:] <= values[0]) <= 0.05:
+    if never_came_back(goal):
         return []
     if len(values) >= 5 and float(values.max()) == float(values.min()):
         claim = f"`{loss.original}` is {goal.shown(shape.end):.6g} at every one of {shape.points} points"
@@ -47,6 +48,11 @@ def learning(run: Run, goal: Objective) -> list[Signal]:
     if strength > 0:
         said = f"`{loss.original}` was still falling at the end: {goal.shown(shape.end):.4g}"
         found.append(Signal(id="loss-still-falling", claim=said, strength=strength, citations=ends[1:], facts=facts))
+    remains = shape.end / shape.start if shape.start > 0 and not goal.rewarded else 0.0
+    if remains > 0.5:
+        said = f"`{loss.original}` still stands at {remains:.0%} of its start"
+        strength = min(1.0, (remains - 0.5) / 0.3)
+        found.append(Signal(id="loss-stays-high", claim=said, strength=strength, citations=ends[1:], facts=facts))
     if shape.settled < EARLY and shape.points >= 10 and shape.slope < 0.03:
         at = where(loss, min(last, int(shape.settled * last)))
         said = f"`{loss.original}` has not moved since {at}: {goal.shown(shape.end):.4g}"
@@ -67,7 +73,7 @@ def _still_falling(run: Run, goal: Objective) -> float:
     # A curve that bends towards its floor loses speed by half from eighth to eighth; one that is under way does not.
     steady = between - now > 0.6 * (before - between) and before - now > 2 * shape.noise
     left = (before - now) / before if steady and min(before, now) > 0 else 0.0
-    strength = max(shape.slope / 0.3 if shape.slope > 0.1 else 0.0, 0.8 * left / 0.25 if left > 0.15 else 0.0)
+    strength = max(shape.slope / 0.22 if shape.slope > 0.1 else 0.0, 0.8 * left / 0.25 if left > 0.15 else 0.0)
     seen_on = validation_of(goal.series, run.series)
     if strength > 0 and seen_on is not None and len(seen_on) >= 4:
         seen = seen_on.values[np.isfinite(seen_on.values)]

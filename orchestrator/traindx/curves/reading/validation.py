@@ -41,7 +41,11 @@ def validation(run: Run, goal: Objective) -> list[Signal]:
         return []
     claim = f"`{seen_on.original}` ended at {seen.end:.4g}, near its best {seen.best:.4g}"
     place = cite(run, seen_on, last, claim)
+    values = seen_on.values[np.isfinite(seen_on.values)]
     found = [Signal(id="val-follows-train", claim=claim, citations=[place], facts=facts)]
+    if values[-1] < min(0.85 * values[-2], values[:-1].min()) and values[-1] > 0:
+        said = f"`{seen_on.original}` went from {values[-2]:.4g} to {values[-1]:.4g} at the last evaluation alone"
+        found.append(Signal(id="val-still-falling", claim=said, citations=[place]))
     if 0 < seen.end < 0.85 * shape.end and shape.end > 0:
         said = f"`{seen_on.original}` ({seen.end:.4g}) lies well below `{loss.original}` ({shape.end:.4g})"
         found.append(Signal(id="val-better-than-train", claim=said, citations=[place]))
