@@ -63,6 +63,7 @@ class LossCurve(ToolOutput):
         "loss-constant": "the loss is the same number at every point",
         "loss-fell": "the loss fell clearly and ended near its best",
         "loss-stays-high": "the loss fell, and still stands at more than half of its start",
+        "run-very-short": "the run made a few hundred updates in all",
         "loss-settled-early": "the loss stopped moving in the first part of the run, at a good part of its start",
         "loss-still-falling": "the last quarter of the run still brought a good part of the improvement",
         "loss-starts-far-above-chance": "the first loss is far above ln K for the number of classes",

@@ -100,7 +100,7 @@ def _signals(run: Run, norms: Series, top: int) -> list[Signal]:
     at = nearest_index(norms, float(loss.at[onset]))
     calm = _level(norms, 0, at)
     window = max(1, len(norms) // 20)
-    ahead = _level(norms, max(1, at - window), at)
+    ahead = _highest(norms, max(1, at - window), at)
     with_it = _level(norms, at, at + window)
     if at > 3 and ahead > EXPLOSION * _level(norms, 0, max(1, at - window)):
         grown = ahead / calm
@@ -205,6 +205,12 @@ def _level(norms: Series, first: int, last: int) -> float:
     window = norms.values[first : max(last, first + 1)]
     finite = window[np.isfinite(window)]
     return float(np.median(finite)) if len(finite) else float("inf")
+
+
+def _highest(norms: Series, first: int, last: int) -> float:
+    window = norms.values[first : max(last, first + 1)]
+    finite = window[np.isfinite(window)]
+    return float(finite.max()) if len(finite) else 0.0
 
 
 def _signal(name: str, claim: str, run: Run, norms: Series, points: list[int], facts: dict[str, Fact]) -> Signal:

@@ -15,6 +15,7 @@ from traindx.curves.reading.restlessness import falls_steadily
 
 # A curve that has come this far in the first quarter and no further afterwards has settled.
 EARLY = 0.3
+SHORT = 400
 
 
 def learning(run: Run, goal: Objective) -> list[Signal]:
@@ -48,6 +49,9 @@ def learning(run: Run, goal: Objective) -> list[Signal]:
     if strength > 0:
         said = f"`{loss.original}` was still falling at the end: {goal.shown(shape.end):.4g}"
         found.append(Signal(id="loss-still-falling", claim=said, strength=strength, citations=ends[1:], facts=facts))
+    if loss.axis == "step" and 20 < float(loss.at[-1]) < SHORT and not goal.rewarded:
+        said = f"the run ended at {where(loss, last)}: few updates for a network that starts from nothing"
+        found.append(Signal(id="run-very-short", claim=said, citations=ends[1:], facts=facts))
     remains = shape.end / shape.start if shape.start > 0 and not goal.rewarded else 0.0
     if remains > 0.5:
         said = f"`{loss.original}` still stands at {remains:.0%} of its start"

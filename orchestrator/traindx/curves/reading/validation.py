@@ -19,8 +19,9 @@ def validation(run: Run, goal: Objective) -> list[Signal]:
     if seen_on is None or loss.phase in {"val", "test"} or shape.onset is not None:
         return []
     seen = shape_of(seen_on.values)
+    improving = _still_falling(run, seen_on)
     if not seen.enough or seen.first_non_finite is not None:
-        return []
+        return improving
     best, last = seen.best_index, len(seen_on) - 1
     facts: dict[str, Fact] = {"best_at": where(seen_on, best), "val_best": seen.best, "val_end": seen.end}
     # A gap between the two is normal; overfitting is validation itself turning upwards, by more than its own wobble.
@@ -41,11 +42,7 @@ def validation(run: Run, goal: Objective) -> list[Signal]:
         return []
     claim = f"`{seen_on.original}` ended at {seen.end:.4g}, near its best {seen.best:.4g}"
     place = cite(run, seen_on, last, claim)
-    values = seen_on.values[np.isfinite(seen_on.values)]
-    found = [Signal(id="val-follows-train", claim=claim, citations=[place], facts=facts)]
-    if values[-1] < min(0.85 * values[-2], values[:-1].min()) and values[-1] > 0:
-        said = f"`{seen_on.original}` went from {values[-2]:.4g} to {values[-1]:.4g} at the last evaluation alone"
-        found.append(Signal(id="val-still-falling", claim=said, citations=[place]))
+    found = [*improving, Signal(id="val-follows-train", claim=claim, citations=[place], facts=facts)]
     if 0 < seen.end < 0.85 * shape.end and shape.end > 0:
         said = f"`{seen_on.original}` ({seen.end:.4g}) lies well below `{loss.original}` ({shape.end:.4g})"
         found.append(Signal(id="val-better-than-train", claim=said, citations=[place]))
@@ -53,6 +50,15 @@ def validation(run: Run, goal: Objective) -> list[Signal]:
         said = f"`{seen_on.original}` ({seen.end:.4g}) and `{loss.original}` ({shape.end:.4g}) end at the same level"
         found.append(Signal(id="val-equals-train", claim=said, citations=[place]))
     return found
+
+
+def _still_falling(run: Run, seen_on: Series) -> list[Signal]:
+    """A last evaluation that is the best by far: nothing says that the next would not be better still."""
+    values = seen_on.values[np.isfinite(seen_on.values)]
+    if len(values) < 2 or not 0 < values[-1] < min(0.85 * values[-2], values[:-1].min()):
+        return []
+    claim = f"`{seen_on.original}` went from {values[-2]:.4g} to {values[-1]:.4g} at the last evaluation alone"
+    return [Signal(id="val-still-falling", claim=claim, citations=[cite(run, seen_on, len(seen_on) - 1, claim)])]
 
 
 def _train_at(loss: Series, seen_on: Series, best: int) -> float:
