@@ -60,7 +60,14 @@ def test_what_is_readable_of_it_is_read(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "said"),
-    [("truncated gzip", "gz"), ("a million columns", "metrics_wide.csv"), ("json nested deep", "history.json")],
+    [
+        ("truncated gzip", "gz"),
+        ("a million columns", "metrics_wide.csv"),
+        ("json nested deep", "history.json"),
+        ("nul tail", "`train.log`: it holds 500,000 zero bytes"),
+        ("utf-16", "`train.log`: it is UTF-16 text"),
+        ("latin-1", "`train.log`: it holds bytes that are not UTF-8"),
+    ],
 )
 def test_what_is_not_read_is_said(tmp_path: Path, kind: str, said: str) -> None:
     name, content = UGLY[kind]

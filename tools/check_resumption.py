@@ -2,7 +2,6 @@
 
 import ast
 import math
-import re
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,14 +14,7 @@ from traindx.contract import Citation, Fact, Signal, Value
 from traindx.curves import cite, objective, where
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
-_SAID = re.compile(
-    r"\bresum(?:e|ed|es|ing)\b|\b(?:re)?load(?:ed|ing)?\b.{0,20}\b(?:checkpoint|ckpt|state|weights)\b"
-    r"|\brestor(?:ed|ing)\b.{0,30}(?:checkpoint|ckpt|from|step|epoch)|\bcontinu(?:e|ing) (?:from|training)\b",
-    re.IGNORECASE,
-)
-_NOT_SAID = re.compile(r"no checkpoint|not found|resume\W{0,3}(?:false|none|no\b)|pretrained|fine-?tun", re.IGNORECASE)
 Numbers = npt.NDArray[np.float64]
-MOST_LINES = 200_000
 # Points on each side of the seam: enough for a level, few enough to stay near it.
 BESIDE = 8
 
@@ -90,15 +82,8 @@ class Join:
 
 
 def _joins(run: Run, loss: Series) -> list[Join]:
-    points = {index: int(loss.lines[index]) for index in loss.restarts}
-    if loss.place == "line" and int(loss.lines[-1]) - int(loss.lines[0]) < MOST_LINES:
-        for number, text in enumerate(
-            run.lines(loss.source, int(loss.lines[0]), int(loss.lines[-1])), int(loss.lines[0])
-        ):
-            if _SAID.search(text[:300]) and not _NOT_SAID.search(text[:300]):
-                points.setdefault(int(np.searchsorted(loss.lines, number)), number)
     inside = [
-        Join(loss, index, loss, index, line) for index, line in sorted(points.items()) if 2 <= index <= len(loss) - 2
+        Join(loss, index, loss, index, int(loss.lines[index])) for index in loss.restarts if 2 <= index <= len(loss) - 2
     ]
     return [*inside, *_continued(run, loss)]
 

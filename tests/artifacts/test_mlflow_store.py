@@ -5,8 +5,12 @@ from __future__ import annotations
 import io
 import math
 import sqlite3
+import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pytest
@@ -22,7 +26,23 @@ RUN = "mlruns/1/0123456789abcdef0123456789abcdef"
 def _read(path: str, raw: bytes) -> Found:
     kind = trackers.recognise(path, raw[: trackers.HEAD])
     assert kind is not None
-    return trackers.read(kind, io.BytesIO(raw), path)
+    with _file(raw) as handle:
+        return trackers.read(kind, handle, path)
+
+
+@contextmanager
+def _file(raw: bytes) -> Iterator[BinaryIO]:
+    """The bytes as a file: before Python 3.11 a database cannot be opened from memory."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(raw)
+        file.flush()
+        with Path(file.name).open("rb") as handle:
+            yield handle
+
+
+def _quote(raw: bytes, number: int) -> str:
+    with _file(raw) as handle:
+        return trackers.quote("sqlite", handle, number)
 
 
 def test_a_metric_file() -> None:
@@ -93,9 +113,9 @@ def test_a_database_with_one_run(tmp_path: Path, wal: bool) -> None:
 
 def test_a_row_is_quoted_in_words(tmp_path: Path) -> None:
     raw = _database(tmp_path / "mlflow.db", [("a", "FINISHED")])
-    assert trackers.quote("sqlite", io.BytesIO(raw), 3) == "step 2: loss 0.0"
-    assert trackers.quote("sqlite", io.BytesIO(raw), 99) == ""
-    assert trackers.quote("sqlite", io.BytesIO(b"SQLite format 3\0" + bytes(500)), 1) == ""
+    assert _quote(raw, 3) == "step 2: loss 0.0"
+    assert _quote(raw, 99) == ""
+    assert _quote(b"SQLite format 3\0" + bytes(500), 1) == ""
 
 
 @pytest.mark.parametrize(
@@ -150,7 +170,7 @@ def test_trackio(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.series[0].values, [1, math.nan])
     assert (found.series[0].at.tolist(), found.series[0].lines.tolist()) == ([0, 3], [2, 3])
     assert [(setting.key, setting.value) for setting in found.settings] == [("lr", 0.1)]
-    assert trackers.quote("sqlite", io.BytesIO(path.read_bytes()), 3) == "step 3: loss NaN"
+    assert _quote(path.read_bytes(), 3) == "step 3: loss NaN"
     assert found.remarks == ["1 of its rows are no metrics", "it holds 2 runs; `new`, the last one, was read"]
 
 
@@ -161,7 +181,17 @@ def test_no_damage_to_a_database_raises(damage: list[tuple[int, bytes]]) -> None
     for place, data in damage:
         at = 16 + place % (len(raw) - 32)
         raw[at : at + len(data)] = data
-    trackers.read("sqlite", io.BytesIO(bytes(raw)), "mlflow.db")
+    with _file(bytes(raw)) as handle:
+        trackers.read("sqlite", handle, "mlflow.db")
+
+
+def test_a_database_inside_an_archive() -> None:
+    found = trackers.read("sqlite", io.BytesIO(_SAMPLE), "run.zip/mlflow.db")
+    if sys.version_info >= (3, 11):
+        assert len(found.series) == 1
+    else:
+        (remark,) = found.remarks
+        assert remark.endswith("needs Python 3.11; unpack the archive")
 
 
 def _sample() -> bytes:

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from traindx.artifacts import Role, Run, Scope
 from traindx.artifacts.folder.recognise import recognise
 from traindx.artifacts.logs.ranks import rank_in_name, ranks_in, read_cluster
+from traindx.artifacts.logs.textlog import read_log
+from traindx.walk import gather_context
 
 STATE = json.dumps({"epoch": 1.0, "log_history": [{"loss": 2.0, "step": 1}]}, indent=2)
 LOG = "epoch 1 loss 2.0\nepoch 2 loss 1.0\n"
@@ -130,7 +132,7 @@ def test_ranks_mixed_in_one_log(text: str, ranks: tuple[int, ...]) -> None:
 
 def test_the_job_and_its_launcher() -> None:
     text = b"srun: error: node3: task 1: Exited\nE1116 torch/distributed/elastic/multiprocessing/api.py:1002] failed\n"
-    found, _ = read_cluster(io.BytesIO(text), "logs/slurm-8812345_3.out")
+    found = read_cluster(io.BytesIO(text), "logs/slurm-8812345_3.out")
     assert (found.job, found.launchers) == ("8812345", ("torchrun", "slurm"))
 
 
@@ -144,3 +146,29 @@ def test_no_bytes_make_recognising_fail(tmp_path: Path, content: bytes, name: st
     (tmp_path / "samples").mkdir(exist_ok=True)
     (tmp_path / name).write_bytes(content)
     assert all(file.role for file in Run(Scope.of(tmp_path)).files)
+
+
+def test_labels_of_srun_are_ranks_when_several_speak() -> None:
+    lines = [f"{rank}: step {step} loss {1 / (step + rank + 1):.4f}\n" for step in range(900) for rank in (1, 0, 2)]
+    for count in (30, len(lines)):  # line by line, and in blocks
+        series = {row.original: row for row in read_log(io.BytesIO("".join(lines[:count]).encode()), "slurm.out")[0]}
+        assert set(series) == {"loss", "rank1:loss", "rank2:loss"}
+        assert series["loss"].at.tolist() == list(range(count // 3))
+        assert series["rank2:loss"].lines.tolist() == list(range(3, count + 1, 3))
+
+
+def test_numbered_epochs_are_no_ranks() -> None:
+    lines = [f"{epoch}: loss {1 / (epoch + 1):.4f}\n" for epoch in range(20)]
+    (series,) = read_log(io.BytesIO("".join(lines).encode()), "train.log")[0]
+    assert series.original == "loss"
+    assert len(series) == 20
+
+
+def test_the_context_package_tells_of_the_job(tmp_path: Path) -> None:
+    text = "srun: job 8812345 queued\n" + "".join(f"{n % 2}: step {n // 2} loss {1 / (n + 1):.4f}\n" for n in range(40))
+    (tmp_path / "slurm-8812345.out").write_text(text)
+    (tmp_path / "train_rank3.log").write_text("".join(f"step {n} loss {1 / (n + 1):.4f}\n" for n in range(9)))
+    (tmp_path / "train.log").write_text("".join(f"step {n} loss {1 / (n + 1):.4f}\n" for n in range(9)))
+    job, rank = gather_context(tmp_path).cluster
+    assert (job.path, job.job, job.ranks, job.launchers) == ("slurm-8812345.out", "8812345", [0, 1], ["slurm"])
+    assert (rank.path, rank.rank, rank.kind) == ("train_rank3.log", 3, "rank")

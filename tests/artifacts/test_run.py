@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import socket
 import subprocess
 import sys
@@ -246,3 +247,61 @@ def test_no_bytes_make_reading_fail(tmp_path: Path, content: bytes) -> None:
     for name in names:
         (tmp_path / name).write_bytes(content)
     _read_all(_run(tmp_path))
+
+
+def test_code_that_a_traceback_names_counts_as_reached(tmp_path: Path) -> None:
+    for folder in ("models", "data"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "blocks.py").write_text("class Block:\n    pass\n")
+    (tmp_path / "plugin.py").write_text("def apply():\n    pass\n")
+    (tmp_path / "queue.py").write_text("def put():\n    pass\n")
+    (tmp_path / "train.log").write_text(
+        "step 1 loss 2.0\n"
+        "Traceback (most recent call last):\n"
+        '  File "/home/someone/project/models/blocks.py", line 2, in forward\n'
+        '  File "plugin.py", line 1, in apply\n'
+        '  File "/usr/lib/python3.11/queue.py", line 9, in put\n'
+        "RuntimeError: shapes do not match\n"
+    )
+    reached = {unit.path: unit.reached for unit in Run(Scope.of(tmp_path)).code}
+    assert reached == {"models/blocks.py": True, "data/blocks.py": False, "plugin.py": True, "queue.py": False}
+
+
+def test_a_pickle_of_data_that_would_run_code_is_named(tmp_path: Path) -> None:
+    import os
+
+    class Worse:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return os.system, ("true",)
+
+    (tmp_path / "samples.pkl").write_bytes(pickle.dumps({"x": [1, 2], "y": Worse()}))
+    (tmp_path / "labels.pkl").write_bytes(pickle.dumps({"x": [1, 2]}))
+    run = Run(Scope.of(tmp_path))
+    assert {file.path: file.role for file in run.files} == {"samples.pkl": "data", "labels.pkl": "data"}
+    assert run.arrays == []
+    (remark,) = run.remarks
+    assert remark.startswith("`samples.pkl`: loading it would run")
+    assert "system" in remark
+
+
+def test_secrets_are_kept_from_no_source(tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_text(
+        "config: {'lr': 0.1, 'wandb_api_key': 'abc', 'hf_token': 'x1', 'max_tokens': 512, 'key_dim': 64}\n"
+        "step 1 loss 2.0\nstep 2 loss 1.0\n"
+    )
+    parameters = tmp_path / "mlruns" / "0" / ("a" * 32) / "params"
+    parameters.mkdir(parents=True)
+    for name, value in {"lr": "0.1", "api_token": "abc", "momentum": "0.9"}.items():
+        (parameters / name).write_text(value)
+    kept = {setting.key for setting in Run(Scope.of(tmp_path)).settings}
+    assert kept == {"lr", "max_tokens", "key_dim", "momentum"}
+
+
+def test_a_repository_of_aim_is_named_with_the_way_to_export_it(tmp_path: Path) -> None:
+    (tmp_path / ".aim" / "meta" / "chunks").mkdir(parents=True)
+    (tmp_path / ".aim" / "meta" / "chunks" / "000004.log").write_bytes(b"\0" * 50)
+    run = Run(Scope.of(tmp_path))
+    assert run.files == []
+    (remark,) = run.remarks
+    assert remark.startswith("`.aim`: Aim's own database is not read")
+    assert "query_metrics().dataframe()" in remark

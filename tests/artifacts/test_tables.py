@@ -51,6 +51,16 @@ def test_json_lines_keep_the_spelling() -> None:
     assert series.lines.tolist() == [1, 3]
 
 
+def test_very_many_json_lines_are_thinned_and_said_to_be() -> None:
+    remarks: list[str] = []
+    lines = b"".join(b'{"step": %d, "loss": 0.5}\n' % n for n in range(1_000_001))
+    (series,) = read_jsonl(io.BytesIO(lines), "history.jsonl", remarks.append)
+    assert series.thinned == 2
+    assert series.lines[[0, -1]].tolist() == [1, 1_000_001]
+    (remark,) = remarks
+    assert remark.startswith("`history.jsonl` has so many points that of 1 series only one in up to 2 was kept")
+
+
 def test_hugging_face_history_with_the_line_of_each_value() -> None:
     history = [{"epoch": 0.5, "loss": 1.5, "step": 10}, {"epoch": 1.0, "eval_loss": 1.25, "step": 20}]
     text = json.dumps({"global_step": 20, "log_history": history}, indent=2)

@@ -95,4 +95,4 @@ def test_phases_of_mmengine_and_updates_of_fairseq() -> None:
     fairseq = (
         '2026-01-02 03:04:05 | INFO | train_inner | {"epoch": 1, "update": 0.5, "loss": "9.1", "num_updates": "100"}\n'
     )
-    assert _read(fairseq)["loss"].at.tolist() == [100]
+    assert _read(fairseq)["train_inner:loss"].at.tolist() == [100]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -46,14 +47,20 @@ class Series:
     """`%`, `ms`, …: as the file gives it"""
     steps: Numbers | None = field(default=None, repr=False)
     epochs: Numbers | None = field(default=None, repr=False)
-    walls: Numbers | None = field(default=None, repr=False)
-    """step, epoch and wall-clock time (seconds) of each point where the file tells them; NaN where it does not"""
+    """step and epoch of each point where the file tells them; NaN where it does not"""
+    clock: Numbers | Callable[[LineNumbers], Numbers | None] | None = field(default=None, repr=False)
+    """the wall-clock time of each point, or how to find out when its line was written"""
     restarts: tuple[int, ...] = ()
-    """points where the axis jumps back: a resumed run, or another run appended to the same file"""
+    """first points after the axis jumps back, or after the log says that it resumes: another run, or the same again"""
     thinned: int = 1
     """one point in so many was kept"""
     duplicate_of: str = ""
     """the file that holds the same series point by point: a run often logs to two places"""
+
+    @property
+    def walls(self) -> Numbers | None:
+        """Wall-clock time (seconds) of each point; NaN where the file does not tell it, None where it never does."""
+        return self.clock(self.lines) if callable(self.clock) else self.clock
 
     @property
     def phase(self) -> str:

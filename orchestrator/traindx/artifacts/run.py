@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import PurePosixPath
-from typing import BinaryIO, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from traindx.artifacts import checkpoints, trackers
-from traindx.artifacts.checkpoints import Checkpoint
+from traindx.artifacts.checkpoints import Checkpoint, Weights
 from traindx.artifacts.configs.settings import read_configuration
 from traindx.artifacts.folder import discover
 from traindx.artifacts.folder.recognise import recognise
 from traindx.artifacts.folder.scope import Scope
 from traindx.artifacts.folder.watch import Progress, watched
+from traindx.artifacts.logs.clock import Clock, read_clock
 from traindx.artifacts.logs.lineindex import LARGE, LineIndex, is_indexable
 from traindx.artifacts.logs.lines import excerpt
 from traindx.artifacts.logs.logsettings import read_log_settings
+from traindx.artifacts.logs.ranks import ClusterFacts, read_cluster
+from traindx.artifacts.logs.resumed import mark_resumed
 from traindx.artifacts.logs.sightings import read_sightings
 from traindx.artifacts.logs.textlog import read_log
 from traindx.artifacts.metrics.duplicates import mark_duplicates
@@ -36,11 +40,16 @@ from traindx.artifacts.tables.datatables import TableInfo
 from traindx.artifacts.tables.parquet import read_parquet
 from traindx.errors import UnreadableInput
 
+if TYPE_CHECKING:
+    from traindx.artifacts.model import LineNumbers, Numbers
+
 _HEAD = 16 << 10
 _MOST_TRACKED = 2_000
 _MOST_FILES: dict[Role, int] = {"log": 200, "metrics": 200, "config": 200, "checkpoint": 20, "data": 50}
 # A hostile checkpoint is given up after 8 s, and dense YAML takes a second per MB; logs and tables stream.
 _MOST_BYTES: dict[Role, int] = {"config": 8 << 20}
+_MOST_WEIGHTS = 1 << 30
+_PICKLES = frozenset({".pkl", ".pickle", ".p", ".joblib"})
 Item = TypeVar("Item")
 Reader = Callable[[BinaryIO, RunFile], list[Item]]
 
@@ -53,6 +62,8 @@ class Run:
         self.remarks: list[str] = []
         self._progress = progress
         self._indexes: dict[str, LineIndex | None] = {}
+        self._resumed: dict[str, list[int]] = {}
+        self._clocks: dict[str, Clock] = {}
 
     @cached_property
     def files(self) -> list[RunFile]:
@@ -86,18 +97,41 @@ class Run:
     @cached_property
     def sightings(self) -> list[Sighting]:
         """Errors and warnings in the order of the files, root before cascade within a file."""
-        logged = self._read("log", lambda handle, file: read_sightings(handle, file.path, self._remark))
-        return logged + [sighting for unit in self.code for sighting in _notebook_sightings(unit)]
+        return self._logged_sightings + [sighting for unit in self.code for sighting in _notebook_sightings(unit)]
+
+    @cached_property
+    def cluster(self) -> list[ClusterFacts]:
+        """What logs tell of the distributed job that wrote them; nothing of those that tell nothing."""
+        found = self._read("log", lambda handle, file: [read_cluster(handle, file.path)])
+        return [row for row in found if row.rank or row.job or row.ranks or row.launchers]
 
     @cached_property
     def code(self) -> list[CodeUnit]:
         """The Python files and notebooks, parsed, with what they contain; entry points and their imports first."""
-        return self._said(codebase.read_code(self.scope, self.files))
+        return self._said(codebase.read_code(self.scope, self.files, self._crashed_in()))
 
     @cached_property
     def checkpoints(self) -> list[Checkpoint]:
         """Checkpoints, described without loading a tensor or running what a pickle holds."""
         return self._read("checkpoint", self._checkpoint)
+
+    @cached_property
+    def weights(self) -> dict[str, Weights]:
+        """The numbers inside the checkpoints, by path: the latest files first, as far as the bounds allow."""
+        found: dict[str, Weights] = {}
+        left = _MOST_WEIGHTS
+        readable = [row for row in self.checkpoints if row.format in checkpoints.READABLE and row.tensors]
+        for row in sorted(readable, key=lambda row: _natural(row.path), reverse=True):
+            if left <= 0:
+                self._remark(f"the numbers inside `{row.path}` and the checkpoints before it were not looked at")
+                break
+            with self._remarked(row.path), self.scope.open(row.path) as handle:
+                most = min(left, checkpoints.MOST_BYTES)
+                found[row.path] = checkpoints.read_weights(handle, row, most)
+                left -= min(most, row.size)
+                if found[row.path].tensors and not found[row.path].whole:
+                    self._remark(f"`{row.path}`: of its numbers only a part was searched for NaN and Inf")
+        return found
 
     @cached_property
     def arrays(self) -> list[ArrayInfo]:
@@ -134,6 +168,19 @@ class Run:
         handle.seek(offset)
         return number
 
+    @property
+    def _resumptions(self) -> dict[str, list[int]]:
+        """The lines in which logs say that they go on from a checkpoint, by path; found while errors are looked for."""
+        _ = self._logged_sightings
+        return self._resumed
+
+    @cached_property
+    def _logged_sightings(self) -> list[Sighting]:
+        def read(handle: BinaryIO, file: RunFile) -> list[Sighting]:
+            return read_sightings(handle, file.path, self._remark, self._resumed.setdefault(file.path, []).append)
+
+        return self._read("log", read)
+
     @cached_property
     def _tracked(self) -> dict[str, trackers.Found]:
         """What the files of experiment trackers hold, by path."""
@@ -148,8 +195,20 @@ class Run:
                         self._remark(f"`{file.path}`: {remark}")
         return found
 
+    def _crashed_in(self) -> set[str]:
+        """The code files of the run that stand in a logged traceback: whatever else is true, they were running."""
+        named = {frame for sighting in self._logged_sightings for frame, _ in sighting.frames}
+        return codebase.files_behind(named, self.files)
+
     def _log_series(self, handle: BinaryIO, file: RunFile) -> list[Series]:
-        return self._said(read_log(handle, file.path))
+        found = mark_resumed(self._said(read_log(handle, file.path)), self._resumptions.get(file.path, []))
+        return [replace(row, clock=partial(self._written_at, file.path)) for row in found]
+
+    def _written_at(self, path: str, lines: LineNumbers) -> Numbers | None:
+        if path not in self._clocks:
+            with self.scope.open(path) as handle:
+                self._clocks[path] = read_clock(handle)
+        return self._clocks[path].at(lines)
 
     def _notebook_series(self, unit: CodeUnit) -> list[Series]:
         import numpy as np
@@ -164,7 +223,7 @@ class Run:
         content = recognise(handle.read(_HEAD))
         handle.seek(0)
         if content == "jsonl":
-            return table.read_jsonl(handle, file.path)
+            return table.read_jsonl(handle, file.path, self._remark)
         if content != "json":
             return read_csv(handle, file.path, self._remark)
         series, trouble = table.read_json(handle, file.path)
@@ -185,7 +244,10 @@ class Run:
         return self._said(([found], remarks))
 
     def _arrays(self, handle: BinaryIO, file: RunFile) -> list[ArrayInfo]:
-        read = {".npy": arrays.read_npy, ".npz": arrays.read_npz}.get(PurePosixPath(file.path).suffix.lower())
+        ending = PurePosixPath(file.path).suffix.lower()
+        if ending in _PICKLES:
+            return self._said(([], checkpoints.dangers(handle, file.path)))
+        read = {".npy": arrays.read_npy, ".npz": arrays.read_npz}.get(ending)
         return self._said(read(handle, file.path)) if read else []
 
     def _table(self, handle: BinaryIO, file: RunFile) -> list[TableInfo]:
@@ -234,6 +296,11 @@ def _notebook_sightings(unit: CodeUnit) -> list[Sighting]:
         return []
     text, places = unit.notebook.log()
     return [replace(row, line=places[row.line - 1]) for row in read_sightings(io.BytesIO(text), unit.path)]
+
+
+def _natural(path: str) -> list[tuple[int, str]]:
+    """A key by which `step-900` comes before `step-1000`."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d{1,18})", path)]
 
 
 def _within(files: list[RunFile], most: int, most_bytes: int | None) -> list[RunFile]:

@@ -15,6 +15,7 @@ from traindx.contract import (
     RunSummary,
     SeriesSummary,
 )
+from traindx.contract.context import ClusterSummary
 from traindx.toolbelt import ToolOutput
 
 
@@ -29,6 +30,7 @@ class Survey(ToolOutput):
     data: list[DataSummary]
     code: list[CodeSummary]
     git: list[CodeState]
+    cluster: list[ClusterSummary]
     runs: list[RunSummary]
     traits: list[str]
     missing: list[str] = Field(description="what was not found, not read, or left out")

@@ -6,12 +6,14 @@ from traindx.artifacts import Run
 from traindx.artifacts.tables.arrays import ArrayInfo
 from traindx.artifacts.tables.datatables import TableInfo
 from traindx.contract import CheckpointSummary, CodeState, CodeSummary, DataSummary
+from traindx.contract.context import ClusterSummary
 
 MOST = 50
 
 
 def checkpoint_rows(run: Run) -> list[CheckpointSummary]:
     """Every checkpoint."""
+    weights = run.weights
     return [
         CheckpointSummary(
             path=row.path,
@@ -21,7 +23,8 @@ def checkpoint_rows(run: Run) -> list[CheckpointSummary]:
             parameters=row.parameters,
             scalars=dict(list(row.scalars.items())[:20]),
             unsafe=list(row.unsafe),
-            problems=list(row.problems),
+            problems=[*row.problems, *weights[row.path].problems] if row.path in weights else list(row.problems),
+            not_finite=[str(spoilt) for spoilt in weights[row.path].spoilt[:20]] if row.path in weights else [],
         )
         for row in run.checkpoints[:MOST]
     ]
@@ -40,6 +43,21 @@ def data_rows(run: Run) -> list[DataSummary]:
 def code_rows(run: Run) -> list[CodeSummary]:
     """Every code file, what it is for, and whether the entry point reaches it."""
     return [CodeSummary(path=row.path, roles=sorted(row.roles), reached=row.reached) for row in run.code[: 4 * MOST]]
+
+
+def cluster_rows(run: Run) -> list[ClusterSummary]:
+    """Every log that tells of ranks, a job or a launcher."""
+    return [
+        ClusterSummary(
+            path=row.path,
+            rank=row.rank.number if row.rank else None,
+            kind=row.rank.kind if row.rank else "",
+            ranks=list(row.ranks),
+            job=row.job,
+            launchers=list(row.launchers),
+        )
+        for row in run.cluster[:MOST]
+    ]
 
 
 def git_rows(run: Run) -> list[CodeState]:

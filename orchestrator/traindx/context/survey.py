@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from traindx.artifacts import Run
 from traindx.context.model import Survey
-from traindx.context.rows import checkpoint_rows, code_rows, data_rows, git_rows
+from traindx.context.rows import checkpoint_rows, cluster_rows, code_rows, data_rows, git_rows
 from traindx.context.runs import several_runs
 from traindx.contract import (
     Artifacts,
@@ -49,6 +49,7 @@ def survey(question: Question, run: Run) -> Survey:  # noqa: ARG001 - every tool
         data=data_rows(run),
         code=code_rows(run),
         git=git_rows(run),
+        cluster=cluster_rows(run),
         runs=several_runs(run),
         traits=traits,
         missing=[*_absent(run, series), *run.remarks, *left_out],

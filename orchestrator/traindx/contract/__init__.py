@@ -3,6 +3,7 @@
 from traindx.contract.context import (
     Artifacts,
     CheckpointSummary,
+    ClusterSummary,
     CodeState,
     CodeSummary,
     ConfigValue,
@@ -35,6 +36,7 @@ __all__ = [
     "Artifacts",
     "CheckpointSummary",
     "Citation",
+    "ClusterSummary",
     "CodeState",
     "CodeSummary",
     "ConfigValue",

@@ -71,6 +71,7 @@ class CheckpointSummary(Value):
     scalars: dict[str, Fact] = Field(default_factory=dict, description="epoch, step, best loss: what it says of itself")
     unsafe: list[str] = Field(default_factory=list, description="names that run code when the file is loaded")
     problems: list[str] = Field(default_factory=list)
+    not_finite: list[str] = Field(default_factory=list, description="tensors that hold NaN or Inf, with how many")
 
 
 class DataSummary(Value):
@@ -96,6 +97,17 @@ class CodeState(Value):
     branch: str = ""
     dirty: bool | None = None
     source: str = ""
+
+
+class ClusterSummary(Value):
+    """What a log tells of the distributed job that wrote it."""
+
+    path: str
+    rank: int | None = Field(default=None, description="the process that the file's name speaks of")
+    kind: str = Field(default="", description="what `rank` counts: `rank`, `worker`, `node`")
+    ranks: list[int] = Field(default_factory=list, description="the processes whose lines are mixed in the file")
+    job: str = Field(default="", description="the scheduler's number of the job")
+    launchers: list[str] = Field(default_factory=list, description="`torchrun`, `slurm`: what started it")
 
 
 class RunSummary(Value):
@@ -139,5 +151,6 @@ class ContextPackage(Value):
     data: list[DataSummary] = Field(default_factory=list)
     code: list[CodeSummary] = Field(default_factory=list)
     git: list[CodeState] = Field(default_factory=list)
+    cluster: list[ClusterSummary] = Field(default_factory=list, description="filled for distributed jobs")
     runs: list[RunSummary] = Field(default_factory=list, description="filled when the folder holds several runs")
     traits: list[str] = Field(default_factory=list, description="what the code shows, e.g. `torch`, `recurrent`, `gan`")

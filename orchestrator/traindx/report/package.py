@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.contract import CheckpointSummary, CodeState, ContextPackage, SeriesSummary
+from traindx.contract import CheckpointSummary, ClusterSummary, CodeState, ContextPackage, SeriesSummary
 from traindx.report.canvas import Canvas
 from traindx.report.render import Page
 
@@ -24,6 +24,7 @@ def as_text(package: ContextPackage, page: Page) -> str:
     _section(canvas, "Runs", [(row.path, f"{'FAILED: ' if row.failed else ''}{row.why}") for row in package.runs], most)
     _section(canvas, "Series", [(row.name, _series(row)) for row in package.series], most)
     _section(canvas, "Checkpoints", [(row.path, _checkpoint(row)) for row in package.checkpoints], most)
+    _section(canvas, "Job", [(row.path, _job(row)) for row in package.cluster], most)
     _section(canvas, "Data", [(row.path, row.what) for row in package.data], most)
     _section(canvas, "Code", [(row.path, ", ".join(row.roles) or "other") for row in package.code], most)
     _section(canvas, "Git", [(row.commit[:12] or "?", _state(row)) for row in package.git], most)
@@ -70,6 +71,16 @@ def _checkpoint(row: CheckpointSummary) -> str:
     said += [f"{key} {value}" for key, value in list(row.scalars.items())[:4]]
     said += [f"UNSAFE: {name}" for name in row.unsafe] + row.problems
     return "; ".join(said)
+
+
+def _job(row: ClusterSummary) -> str:
+    said = [
+        f"{row.kind or 'rank'} {row.rank}" if row.rank is not None else "",
+        f"lines of ranks {', '.join(map(str, row.ranks[:16]))}" if len(row.ranks) > 1 else "",
+        f"job {row.job}" if row.job else "",
+        f"started by {', '.join(row.launchers)}" if row.launchers else "",
+    ]
+    return "; ".join(part for part in said if part)
 
 
 def _state(row: CodeState) -> str:

@@ -8,9 +8,13 @@ from traindx.artifacts.checkpoints.model import Checkpoint, TensorInfo
 from traindx.artifacts.checkpoints.safetensors import looks_like_safetensors, read_safetensors
 from traindx.artifacts.checkpoints.shards import is_index, read_shards
 from traindx.artifacts.checkpoints.torchfile import read_pickle, read_zip
+from traindx.artifacts.checkpoints.weights import MOST_BYTES, READABLE, Weights, read_weights
 from traindx.artifacts.folder.scope import Scope
 
-__all__ = ["Checkpoint", "TensorInfo", "is_index", "read_checkpoint", "read_sharded"]
+__all__ = [
+    "MOST_BYTES", "READABLE", "Checkpoint", "TensorInfo", "Weights", "dangers", "is_index", "read_checkpoint",
+    "read_sharded", "read_weights",
+]  # fmt: skip
 
 _HEAD = 4_096
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -37,12 +41,21 @@ def read_sharded(scope: Scope, path: str) -> tuple[Checkpoint, list[str]]:
     return described, _remarks(described)
 
 
+def dangers(handle: BinaryIO, path: str) -> list[str]:
+    """What loading a pickle of data would run, in words; nothing where it is harmless."""
+    described, _ = read_checkpoint(handle, path)
+    return _dangers(described)
+
+
 def _remarks(described: Checkpoint) -> list[str]:
-    said = [f"`{described.path}`: {problem}" for problem in described.problems]
-    if described.unsafe:
-        names = ", ".join(f"`{name}`" for name in described.unsafe[:5])
-        said.append(f"`{described.path}`: loading it would run {names}: do not unpickle it")
-    return said
+    return [f"`{described.path}`: {problem}" for problem in described.problems] + _dangers(described)
+
+
+def _dangers(described: Checkpoint) -> list[str]:
+    if not described.unsafe:
+        return []
+    names = ", ".join(f"`{name}`" for name in described.unsafe[:5])
+    return [f"`{described.path}`: loading it would run {names}: do not unpickle it"]
 
 
 def _described(handle: BinaryIO, path: str, size: int) -> Checkpoint:

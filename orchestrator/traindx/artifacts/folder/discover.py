@@ -34,6 +34,7 @@ _SKIPPED = frozenset(
         ".mypy_cache",
         ".ruff_cache",
         ".pytest_cache",
+        ".aim",
         ".tox",
         ".nox",
         ".ipynb_checkpoints",
@@ -57,6 +58,8 @@ class _Found:
     folders: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     devices: list[str] = field(default_factory=list)
+    aim: list[str] = field(default_factory=list)
+    """repositories of the tracker Aim"""
     left_out: int = 0
 
     def entry(self, path: str, entry: os.DirEntry[str]) -> None:
@@ -74,6 +77,8 @@ class _Found:
             self.devices.append(path)
         elif entry.name not in _SKIPPED:
             self.folders.append(path)
+        elif entry.name == ".aim":
+            self.aim.append(path)
 
     def take(self, other: _Found) -> None:
         """Add what a folder held; its own folders are the walk's business."""
@@ -81,6 +86,7 @@ class _Found:
         self.others += other.others[: MOST_FILES - len(self.others)]
         self.links += other.links
         self.devices += other.devices
+        self.aim += other.aim
         self.left_out += other.left_out
 
 
@@ -132,6 +138,11 @@ def find_files(scope: Scope, remark: Remark) -> list[RunFile]:
         if paths:
             others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
             remark(f"`{_safe(min(paths))}`{others}: {kind}, not followed")
+    for path in found.aim[:3]:
+        remark(
+            f"`{_safe(path)}`: Aim's own database is not read; write `aim.Repo('.').query_metrics().dataframe()`"
+            " to a CSV beside the run, with a column for each metric and context"
+        )
     # Files near the top tell most about a run: they come first when not all can be taken.
     chosen = sorted(found.telling, key=_importance)[:MOST_FILES]
     chosen += sorted(found.others, key=_importance)[: MOST_FILES - len(chosen)]

@@ -68,7 +68,7 @@ class Text:
 
     def _load(self, ends: Places, widths: Places | int, masks: Words) -> Words:
         word = self._loads[ends + (PAD - 8)].view(np.uint64)
-        word &= masks[min(widths, 8)] if isinstance(widths, int) else masks.take(np.minimum(widths, 8))
+        word &= masks[min(widths, 8)] if isinstance(widths, int) else masks.take(widths, mode="clip")
         return word
 
     def spelled(self, starts: Places, ends: Places) -> bytes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from traindx.artifacts.metrics.names import MetricName, normalise, phase_in
+from traindx.artifacts.metrics.names import MetricName, normalise, phase_in, voice_in
 
 # The digit runs are bounded so that no text, however odd, makes the search slow.
 NUMBER = re.compile(
@@ -142,13 +142,14 @@ class _Reading:
         self.fields: list[Field] = []
         self.weak: list[Field] = []
         self.ratios: set[int] = set()
-        self._phase = self._measure = ""
+        self._phase = self._measure = self._voice = ""
 
     def number(self, index: int, before: str, after: str) -> None:
         """Take in a number and the text on its two sides."""
         self._previous = index
         key, strong, context = _key(before)
-        self._phase = phase_in(context) or self._phase
+        if said := phase_in(context):
+            self._phase, self._voice = said, voice_in(context)
         if not key or after == ":":  # the hours of a clock are no metric
             if index == 0 and before.strip() == "[" and after.startswith("]"):
                 self.step = index  # XGBoost and LightGBM number their rounds so
@@ -178,6 +179,9 @@ class _Reading:
         if " " in key:  # `train loss 0.5 acc 0.8`: a phase said as a word holds until the next one
             self._phase = phase_in(key) or self._phase
         known = kind not in {"other", "cost"}
+        if self._voice:
+            # The mean of a few steps and that of an epoch are two series, though both are called `loss`.
+            field = replace(field, original=f"{self._voice}:{key}")
         if known or _plain(key):
             (self.fields if known or strong else self.weak).append(field)
 
@@ -223,7 +227,8 @@ def _key(before: str) -> tuple[str, bool, str]:
     """The name that the text before a number gives it, whether a `:` or `=` says so, and what comes before."""
     bars = _BARS.search(before[-60:])
     if bars and any(letter.isalpha() for letter in bars[1]):
-        return bars[1].strip(), True, ""
+        # `|g| 0.14` is the length of a gradient; other words between bars are cells of a table.
+        return f"|{bars[1]}|" if bars[1] in {"g", "grad"} else bars[1].strip(), True, ""
     phased = _PHASED.search(before[-60:])
     if phased:
         return phased[1], True, phased[2]

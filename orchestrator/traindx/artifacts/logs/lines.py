@@ -50,7 +50,7 @@ def blocks(handle: BinaryIO, most: int | None = None) -> Iterator[tuple[int, str
 class RawBlocks:
     """The same as bytes: whole lines, UTF-8 or nearly so, of a plain or gzipped file.
 
-    A line longer than a block is passed over and counted.
+    A line longer than a block is passed over and counted. `troubles` says, after the last block, what was odd.
     """
 
     def __init__(self, handle: BinaryIO, size: int = BLOCK) -> None:
@@ -58,6 +58,8 @@ class RawBlocks:
         self.long_lines = 0
         self.troubles: list[str] = []
         self.count: Callable[[bytes], int] = lambda raw: raw.count(b"\n")
+        self._zeros = 0
+        self._is_utf8 = True
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         head = self._handle.read(4)
@@ -68,12 +70,22 @@ class RawBlocks:
         yield from self._from(source, head)
         if isinstance(source, Unzipped) and source.trouble:
             self.troubles.append(source.trouble)
+        if not self._is_utf8:
+            self.troubles.append(
+                "it holds bytes that are not UTF-8 (Latin-1?); they are shown as \N{REPLACEMENT CHARACTER}"
+            )
+        if self._zeros:
+            self.troubles.append(
+                f"it holds {self._zeros:,} zero bytes, as a crash of the machine or a full disk leaves them; left out"
+            )
 
     def _from(self, source: BinaryIO | Unzipped, head: bytes) -> Iterator[tuple[int, bytes]]:
         mark, encoding = next(((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", "utf-8"))
         decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)(errors="replace")
         left, number, passing = head[len(mark) :], 1, False
-        left = decoder.decode(left).encode() if decoder else left
+        if decoder:
+            self.troubles.append(f"it is {encoding[:6].upper()} text, as Windows writes it; read as such")
+            left = decoder.decode(left).encode()
         while more := source.read(self._size):
             raw = left + (decoder.decode(more).encode(errors="replace") if decoder else more)
             if passing:
@@ -86,15 +98,33 @@ class RawBlocks:
             cut = raw.rfind(b"\n") + 1 or raw.rfind(b"\r") + 1
             if cut:
                 whole, left = raw[:cut], raw[cut:]
-                yield number, _cleaned_bytes(whole)
+                yield number, self._cleaned(whole)
                 number += self.count(whole)
             else:
                 left = raw
             if len(left) > self._size:
-                left, passing = b"", True
-                self.long_lines += 1
+                if left.strip(b"\0"):
+                    left, passing = b"", True
+                    self.long_lines += 1
+                else:
+                    left = self._cleaned(left)
         if left:
-            yield number, _cleaned_bytes(left)
+            yield number, self._cleaned(left)
+
+    def _cleaned(self, raw: bytes) -> bytes:
+        if b"\0" in raw:
+            self._zeros += raw.count(b"\0")
+        if self._is_utf8 and not raw.isascii():
+            self._is_utf8 = _is_utf8(raw)
+        return _cleaned_bytes(raw)
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _first_break(raw: bytes) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from traindx.artifacts.configs.settings import dotted, flat, scalar
+from traindx.artifacts.configs.values import is_secret
 from traindx.artifacts.logs.form import NUMBER, understand
 from traindx.artifacts.logs.lines import numbered
 from traindx.artifacts.logs.prefix import PREFIX
@@ -31,7 +32,6 @@ _EQUALS = re.compile(
 )
 _COLONS = re.compile(r"(?<!\S)([A-Za-z_][\w.]{0,60}):([^\s:,]{1,200})(?!\S)")
 _ALONE = re.compile(r"\s*[-*]?\s*['\"]?([A-Za-z_][\w.\-]{0,60})['\"]?\s*:\s+([^\s:]{1,120})\s*$")
-_SECRET = re.compile(r"(?:^|_)(?:key|token|secret|password|passwd)(?:$|_)", re.IGNORECASE)
 _PROCESS = {"pid", "ip", "rank", "local_rank", "world_rank", "node_rank", "info", "error", "warning", "debug"}
 _TRACEBACK = "Traceback (most recent call last)"
 
@@ -44,7 +44,7 @@ def read_log_settings(handle: BinaryIO, source: str) -> list[Setting]:
         if len(found) >= _MOST or number > _HEAD_LINES or _TRACEBACK in line:
             break
         for key, value in _settings_in(line[:_LONGEST_LINE]):
-            if key and key not in seen and not _SECRET.search(key):
+            if key and key not in seen and not is_secret(key, value):
                 seen.add(key)
                 found.append(Setting(key, value, source, number))
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import BinaryIO
 
 from traindx.artifacts.logs.lines import blocks
@@ -27,6 +28,7 @@ _PREFIXES = re.compile(
     r"|\[(?P<f>\d{1,5})\]:(?=\s*\S))",
     re.MULTILINE,
 )
+_LABEL = re.compile(rb"^ {0,5}(\d{1,5}): ?", re.MULTILINE)
 _LAUNCHERS = (
     ("torchrun", re.compile(r"torch[./]distributed[./](?:elastic|run|launch)|\btorchrun\b|ChildFailedError")),
     ("accelerate", re.compile(r"accelerate[./]commands[./]launch|\baccelerate launch\b")),
@@ -75,20 +77,32 @@ def rank_in_name(path: str) -> Rank | None:
     return Rank(path, int(bare["number"]), "process") if bare else None
 
 
-def read_cluster(handle: BinaryIO, path: str) -> tuple[ClusterFacts, list[str]]:
+def read_cluster(handle: BinaryIO, path: str) -> ClusterFacts:
     """Rank, job, mixed ranks and launcher of a log, from its name and its first lines."""
     text = "".join(text for _, text in blocks(handle, _HEAD))
     job = _SLURM.search(path)
-    return (
-        ClusterFacts(
-            path=path,
-            rank=rank_in_name(path),
-            job=job["job"] if job else "",
-            ranks=ranks_in(text),
-            launchers=tuple(name for name, sign in _LAUNCHERS if sign.search(text)),
-        ),
-        [],
+    return ClusterFacts(
+        path=path,
+        rank=rank_in_name(path),
+        job=job["job"] if job else "",
+        ranks=ranks_in(text),
+        launchers=tuple(name for name, sign in _LAUNCHERS if sign.search(text)),
     )
+
+
+def labels_ranks(data: bytes) -> bool:
+    """Whether `srun --label` wrote the lines: nearly all begin with a number that goes up and down, from nought."""
+    lines = [line for line in data[:_HEAD].split(b"\n") if line.strip()]
+    told = [int(found[1]) for line in lines if (found := _LABEL.match(line))]
+    # The number of an epoch goes up; that of a rank comes back as often as the ranks take turns.
+    back = sum(later < earlier for earlier, later in pairwise(told))
+    ranks = set(told)
+    return len(told) > 0.8 * len(lines) and 0 in ranks and 1 < len(ranks) <= back + 1 and max(ranks) < 4 * len(ranks)
+
+
+def spelled_out(data: bytes) -> bytes:
+    """The same lines with srun's `3: ` written as `[rank3]: `."""
+    return _LABEL.sub(rb"[rank\1]: ", data)
 
 
 def ranks_in(text: str) -> tuple[int, ...]:

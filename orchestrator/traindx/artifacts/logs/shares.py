@@ -115,7 +115,7 @@ def _merged(shares: list[_Share]) -> _Share:
     return _Share(
         units[order],
         np.concatenate([share.values for share in shares])[order],
-        b"\n".join([*(spelled[place] for place in order.tolist()), b""]) if whole else b"",
+        b"\n".join([*map(spelled.__getitem__, order.tolist()), b""]) if whole else b"",
         _joined([share.epochs for share in shares], shares, order),
         _joined([share.steps for share in shares], shares, order),
     )

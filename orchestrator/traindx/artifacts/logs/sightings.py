@@ -13,6 +13,7 @@ from typing import BinaryIO, Literal
 
 from traindx.artifacts.logs.lines import RawBlocks
 from traindx.artifacts.logs.prefix import LEVEL, PREFIX
+from traindx.artifacts.logs.resumed import speaks_of_resuming
 from traindx.artifacts.model import Sighting
 
 LONGEST = 2_000
@@ -128,6 +129,8 @@ class _Reader:
         if _EXCEPTION.match(message):
             kind: Literal["error", "warning"] = "warning" if "Warning" in message.split(":", maxsplit=1)[0] else "error"
             self._note(number, line, message, kind)
+        elif said in {"INFO", "DEBUG"}:
+            return  # `INFO CUDA out of memory guard enabled`: who logs it as information does not report a failure
         elif _FATAL.search(_QUOTED.sub("", message)) or said in {"ERROR", "CRITICAL", "FATAL", "E", "F"}:
             self._note(number, line, message, "error")
         elif said in {"WARNING", "WARN", "W"} or _WARNING.search(message):
@@ -190,16 +193,30 @@ class _Kept:
         yield from self._last.values()
 
 
-def read_sightings(handle: BinaryIO, source: str, remark: Callable[[str], None] | None = None) -> list[Sighting]:
-    """The errors and warnings of a log in the order of its lines; each once, with how often it came."""
+def read_sightings(
+    handle: BinaryIO,
+    source: str,
+    remark: Callable[[str], None] | None = None,
+    resumed: Callable[[int], None] | None = None,
+) -> list[Sighting]:
+    """The errors and warnings of a log in the order of its lines; each once, with how often it came.
+
+    `resumed` hears of every line in which the run says that it goes on from a checkpoint.
+    """
     reader = _Reader(source)
     # Without their digits, the lines of a log are few: each of them is searched for telling words once.
     clean: set[bytes] = set()
+    resuming: set[bytes] = set()
     blocks = RawBlocks(handle)
     for first, data in blocks:
         bare = data.translate(None, _NUMERALS).split(b"\n")
         fresh = set(bare) - clean
         telling = _telling(fresh)
+        resuming |= speaks_of_resuming(fresh) if resumed is not None and len(resuming) < _FIRST else set()
+        if resumed is not None and not resuming.isdisjoint(bare):
+            for place, line in enumerate(bare):
+                if line in resuming:
+                    resumed(first + place)
         clean = (clean | (fresh - telling)) if len(clean) < _MOST_CLEAN else set()
         if not (telling or reader.busy):
             continue

@@ -6,6 +6,7 @@ understood once and then applied to every line that has it.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import BinaryIO
 from traindx.artifacts.logs.form import NUMBER, Form, number, understand
 from traindx.artifacts.logs.lines import RawBlocks
 from traindx.artifacts.logs.prefix import PREFIX, RANK
+from traindx.artifacts.logs.ranks import labels_ranks, spelled_out
 from traindx.artifacts.logs.texttables import TextTables
 from traindx.artifacts.metrics.columns import Column, Columns
 from traindx.artifacts.model import Series
@@ -147,12 +149,16 @@ def _floats(texts: Sequence[str]) -> list[float]:
 
 def read_log(handle: BinaryIO, source: str) -> tuple[list[Series], list[str]]:
     """The metrics of a text log, and remarks on what was left out."""
+    size = handle.seek(0, os.SEEK_END)
+    handle.seek(0)
     reader = LogReader()
     bulk = None
     blocks = RawBlocks(handle, _BLOCK)
     tables = TextTables(reader.columns)
+    labelled = False
     for first, block in blocks:
-        data = tables.take(first, block)
+        labelled = labelled or (first == 1 and labels_ranks(block))
+        data = tables.take(first, spelled_out(block) if labelled else block)
         if bulk is None and len(data) <= _SMALL:
             reader.block(first, data.decode(errors="replace"))
             continue
@@ -162,6 +168,8 @@ def read_log(handle: BinaryIO, source: str) -> tuple[list[Series], list[str]]:
 
             bulk, blocks.count = Bulk(reader), line_feeds
         bulk.block(first, data)
+        if first == 1 and size:
+            reader.columns.expect(len(block) / size)
         reader.columns.bound()
     reader.long_lines += blocks.long_lines
     troubles = [f"`{source}`: {trouble}" for trouble in blocks.troubles]

@@ -7,10 +7,11 @@ from array import array
 from typing import TYPE_CHECKING
 
 from traindx.artifacts.metrics.names import Kind, MetricName
-from traindx.artifacts.model import Axis, Series
+from traindx.artifacts.model import Series
 
 if TYPE_CHECKING:
     from traindx.artifacts.metrics.thinning import Points
+    from traindx.artifacts.metrics.timeline import Timelines
     from traindx.artifacts.model import LineNumbers, Numbers
 
 MOST_TEXTS = 200_000
@@ -21,7 +22,6 @@ MOST_POINTS = 1_000_000
 """points of a series before it is thinned"""
 MOST_POINTS_OF_FILE = 8_000_000
 """points of all series of a file: some 200 MB"""
-_MOST_RESTARTS = 1_000
 _MISSING = math.nan
 
 
@@ -113,50 +113,33 @@ class Column:
         )
         self._epochs, self._steps, self._values, self._lines = array("d"), array("d"), array("d"), array("q")
 
-    def series(self, source: str, name: str) -> Series:
-        """The column as a series on the axis that orders its points."""
-        import numpy as np
+    def forget_texts(self) -> None:
+        """Keep no spelling, neither of the points so far nor of those to come."""
+        self._texts = None
 
+    def series(self, source: str, name: str, timelines: Timelines | None = None) -> Series:
+        """The column as a series on the axis that orders its points."""
+        from traindx.artifacts.metrics.timeline import Timelines
+
+        timelines = timelines or Timelines()
         points = self._points
-        values, lines, epochs, steps, rows = points.all()
-        axis, at = self._positions(epochs, steps, rows)
-        back = np.flatnonzero(np.diff(at) < 0) + 1 if axis != "row" else np.zeros(0, dtype=np.int64)
+        values, lines, epochs, steps, rows = points.all(timelines.shared)
+        timeline = timelines.of(epochs, steps, rows, len(values), self.total)
         return Series(
             name=name,
             original=self.original,
             source=source,
-            axis=axis,
-            at=at,
+            axis=timeline.axis,
+            at=timeline.at,
             values=values,
             lines=lines,
             texts=tuple(b"".join(self._texts or ()).decode().split("\n")[:-1]),
             unit=self.unit,
             steps=steps,
             epochs=epochs,
-            restarts=tuple(back[:_MOST_RESTARTS].tolist()),
+            restarts=timeline.restarts,
             thinned=points.stride,
         )
-
-    def _positions(self, epochs: Numbers | None, steps: Numbers | None, rows: Numbers) -> tuple[Axis, Numbers]:
-        import numpy as np
-
-        counts_epochs = epochs is not None and bool(np.isfinite(epochs).all())
-        counts_steps = steps is not None and bool(np.isfinite(steps).all())
-        if (
-            steps is not None
-            and counts_steps
-            and not (epochs is not None and counts_epochs and _restarts_each_epoch(epochs, steps))
-        ):
-            return "step", steps
-        if epochs is None or not counts_epochs:
-            if steps is not None and bool(np.isfinite(steps[:1]).any()):
-                return "step", _carried(steps)
-            return "row", rows
-        if steps is None or not counts_steps or bool((np.diff(epochs) > 0).all()):
-            return "epoch", epochs
-        # Steps that start again with each epoch are positions inside it: epoch 3, step 50 of 200 stands at 3.25.
-        length = max(self.total, float(steps.max())) or 1.0
-        return "epoch", epochs + np.clip(steps / length, 0.0, 0.999)
 
 
 class Columns:
@@ -186,6 +169,12 @@ class Columns:
             longest = max(self._columns.values(), key=lambda column: column.kept)
             longest.thin(longest.kept // 2)
 
+    def expect(self, share: float) -> None:
+        """Given the share of the file that was read: keep no spelling of what will be far too many points."""
+        for column in self._columns.values():
+            if len(column) > 1.25 * MOST_TEXTS * share:
+                column.forget_texts()
+
     def remarks(self, source: str) -> list[str]:
         """What was left out, in words."""
         strides = [column.stride for column in self._columns.values() if column.stride > 1]
@@ -198,6 +187,9 @@ class Columns:
 
     def series(self, source: str) -> list[Series]:
         """The series of the file, in the order in which they first appear."""
+        from traindx.artifacts.metrics.timeline import Timelines
+
+        timelines = Timelines()
         named = {column.metric.name for column in self._columns.values() if column.metric.kind == "loss"}
         lowest: dict[tuple[str, str, str], int] = {}
         for *key, rank in self._columns:
@@ -214,7 +206,7 @@ class Columns:
             # Of several ranks that print the same, the lowest speaks for the run.
             if rank > lowest[original, metric, counted_by]:
                 column.original = f"rank{rank}:{original}"
-            found.append(column.series(source, name))
+            found.append(column.series(source, name, timelines))
         return found
 
 
@@ -223,18 +215,3 @@ _MENTIONABLE: frozenset[Kind] = frozenset({"loss", "accuracy"})
 
 def _passing_mention(column: Column) -> bool:
     return len(column) < 2 and column.metric.kind not in _MENTIONABLE
-
-
-def _restarts_each_epoch(epochs: Numbers, steps: Numbers) -> bool:
-    import numpy as np
-
-    onward = np.diff(epochs) >= 1
-    return bool(onward.any()) and bool((np.diff(steps)[onward] <= 0).mean() > 0.5)
-
-
-def _carried(steps: Numbers) -> Numbers:
-    import numpy as np
-
-    known = np.where(np.isfinite(steps), np.arange(len(steps)), 0)
-    filled: Numbers = steps[np.maximum.accumulate(known)]
-    return filled

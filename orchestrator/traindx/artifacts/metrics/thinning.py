@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 import numpy as np
+import numpy.typing as npt
 
 from traindx.artifacts.logs.digits import Floats, Places, Truths
+
+Array = TypeVar("Array", bound=npt.NDArray[Any])
+Stretch = tuple[Floats, Places, Floats | None, Floats | None, Places]
 
 _WINDOW = 512
 """kept points among which the highest and the lowest stay whatever comes"""
@@ -71,32 +77,46 @@ class Points:
         values, lines, epochs, steps, _ = self._joined(0)
         self._values, self._lines, self._epochs, self._steps = [values], [lines], [epochs], [steps]
 
-    def _joined(self, first: int) -> tuple[Floats, Places, Floats | None, Floats | None, Places]:
-        lengths = [len(values) for values in self._values[first:]]
-        rows = np.concatenate(self._rows[first:]) if self._rows else np.zeros(0, dtype=np.int64)
+    def _joined(self, first: int, shared: Shared | None = None) -> Stretch:
+        shared = shared or Shared()
         return (
-            np.concatenate([np.zeros(0), *self._values[first:]]),
-            np.concatenate([np.zeros(0, dtype=np.int64), *self._lines[first:]]),
-            _counter(self._epochs[first:], lengths),
-            _counter(self._steps[first:], lengths),
-            rows,
+            shared.join(self._values[first:], np.zeros(0)),
+            shared.join(self._lines[first:], np.zeros(0, dtype=np.int64)),
+            _counter(self._epochs[first:], self._values[first:], shared),
+            _counter(self._steps[first:], self._values[first:], shared),
+            shared.join(self._rows[first:], np.zeros(0, dtype=np.int64)),
         )
 
-    def all(self) -> tuple[Floats, Places, Floats | None, Floats | None, Floats]:
-        """Values, lines, epochs, steps and rows (from 1) of the points that are kept."""
-        values, lines, epochs, steps, rows = self._joined(0)
-        counted = rows.astype(np.float64) if len(rows) else np.arange(1.0, len(values) + 1)
-        return values, lines, epochs, steps, counted
+    def all(self, shared: Shared) -> Stretch:
+        """Values, lines, epochs, steps and rows (from 1; none while they can be counted through) of what is kept."""
+        return self._joined(0, shared)
 
 
-def _counter(pieces: list[Floats | None], lengths: list[int]) -> Floats | None:
-    if all(piece is None or bool(np.isnan(piece).all()) for piece in pieces):
+class Shared:
+    """Arrays put together from pieces, once for all columns that have the same pieces.
+
+    The columns of a table count the same steps on the same lines: one array serves them all.
+    """
+
+    def __init__(self) -> None:
+        self._joined: dict[tuple[str, tuple[int, ...]], tuple[list[Any], Any]] = {}
+
+    def join(self, pieces: list[Array], empty: Array) -> Array:
+        """The pieces as one array; whoever has the same pieces gets the same array."""
+        key = (empty.dtype.str, tuple(map(id, pieces)))
+        if key not in self._joined:
+            # The pieces are kept too: an array that is gone gives its id to the next one.
+            self._joined[key] = (pieces, np.concatenate([empty, *pieces]))
+        joined: Array = self._joined[key][1]
+        return joined
+
+
+def _counter(pieces: list[Floats | None], beside: list[Floats], shared: Shared) -> Floats | None:
+    if all(piece is None for piece in pieces):
         return None
-    filled = [
-        np.full(length, np.nan) if piece is None else piece for piece, length in zip(pieces, lengths, strict=True)
-    ]
-    joined: Floats = np.concatenate(filled)
-    return joined
+    told = [np.full(len(b), np.nan) if piece is None else piece for piece, b in zip(pieces, beside, strict=True)]
+    joined = shared.join(told, np.zeros(0))
+    return None if bool(np.isnan(joined).all()) else joined
 
 
 def _worth_keeping(values: Floats, regular: Truths) -> Places:

@@ -22,6 +22,7 @@ MOST_BYTES = 8 << 20
 _MOST_SCRIPTS = 30
 _LARGEST_SCRIPT = 256 << 10
 _FOREIGN = re.compile(r"(?:^|/)(?:site-packages|dist-packages|node_modules|\.?venv|\.git|build|\.eggs)/")
+_INSTALLED = re.compile(r"/lib(?:64)?/python\d", re.IGNORECASE)
 _ENTRY_NAME = re.compile(
     r"(?:^|/)(?:(?:pre)?train\w*|main|run\w*|fine_?tune\w*|fit\w*|launch\w*|\w+_(?:train|main))\.(?:py|ipynb)$"
 )
@@ -70,6 +71,32 @@ def read_code(scope: Scope, files: Iterable[RunFile], entries: Iterable[str] = (
             "entry points and their imports first"
         )
     return sorted(reader.units.values(), key=lambda unit: unit.path), reader.remarks
+
+
+def files_behind(named: Iterable[str], files: Iterable[RunFile]) -> set[str]:
+    """The code files that paths of another machine speak of: the longest common ending decides."""
+    by_name: dict[str, list[tuple[str, ...]]] = {}
+    for file in files:
+        if file.role == "code" and not _FOREIGN.search(file.path):
+            parts = tuple(reversed(file.path.split("/")))
+            by_name.setdefault(parts[0], []).append(parts)
+    found: set[str] = set()
+    for path in named:
+        told = tuple(reversed(path.replace("\\", "/").split("/")))
+        if _INSTALLED.search(path) or _FOREIGN.search(path) or told[0] not in by_name:
+            continue
+        shared = [(_common(parts, told), parts) for parts in by_name[told[0]]]
+        most = max(length for length, _ in shared)
+        likely = ["/".join(reversed(parts)) for length, parts in shared if length == most]
+        # `utils.py` in five folders, and the traceback does not say which: then none of them.
+        found |= set(likely) if len(likely) == 1 else set()
+    return found
+
+
+def _common(one: tuple[str, ...], other: tuple[str, ...]) -> int:
+    return next(
+        (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
 
 
 class _Reader:

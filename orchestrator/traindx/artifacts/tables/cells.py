@@ -55,9 +55,7 @@ class Rows:
     def cells(self, column: int, read: Reading) -> Cells:
         """A column of the regular rows; `read` looks at single cells."""
         stops, before = self._stops[column], self._before[column]
-        ends = self._marks.take(stops)
-        starts = self._marks.take(before, mode="clip") + 1
-        starts[before < 0] = 0
+        starts, ends = self.span(column)
         inner = stops - before - 1
         found, sure = self._numbers(starts, ends, stops, inner)
         present = sure.copy()
@@ -68,6 +66,13 @@ class Rows:
             present[odd] = [value is not None for value in values]
             found[odd] = [math.nan if value is None else value for value in values]
         return Cells(found, present, starts, ends)
+
+    def span(self, column: int) -> tuple[Places, Places]:
+        """Where the cells of a column begin and end, in the regular rows."""
+        before = self._before[column]
+        starts: Places = self._marks.take(before, mode="clip") + 1
+        starts[before < 0] = 0
+        return starts, self._marks.take(self._stops[column])
 
     def spelled(self, starts: Places, ends: Places) -> bytes:
         """The cells between these places, without blanks around them, each with a line feed."""

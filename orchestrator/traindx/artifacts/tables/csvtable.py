@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, BinaryIO
@@ -14,12 +15,16 @@ from traindx.artifacts.tables.record import Records, number
 
 if TYPE_CHECKING:
     from traindx.artifacts.logs.digits import Places
+    from traindx.artifacts.tables.arrowtable import Parser
     from traindx.artifacts.tables.cells import Cells, Rows
 
 _SEPARATORS = "\t;,|"
 _MOST_CELLS = 2_000
 """cells of a row: a wider table holds data, not metrics"""
 _BLOCK = 2 << 20
+_LARGE = 32 << 20
+"""bytes of a table from which on the import of pyarrow is paid back"""
+_LARGE_BLOCK = 4 << 20
 _SMALL = 16 << 10
 """bytes that are read row by row: less than numpy takes to get going"""
 _MOST_HEADERS = 20
@@ -28,11 +33,23 @@ _MOST_BROKEN = 50
 """lines that one quoted cell may go on over"""
 
 
-def read_csv(handle: BinaryIO, source: str, remark: Callable[[str], None] | None = None) -> list[Series]:
-    """The numeric columns of a separated table with a header; a repeated header starts the columns anew."""
-    reader = _Reader()
-    blocks = RawBlocks(handle, _BLOCK)
+def read_csv(
+    handle: BinaryIO, source: str, remark: Callable[[str], None] | None = None, large: int = _LARGE
+) -> list[Series]:
+    """The numeric columns of a separated table with a header; a repeated header starts the columns anew.
+
+    From `large` bytes on, plain stretches go through Arrow's parser where pyarrow is installed.
+    """
+    size = _size(handle)
+    parser = _parser() if size >= large else None
+    reader = _Reader(parser)
+    blocks = RawBlocks(handle, _LARGE_BLOCK if parser else _BLOCK)
     for first, data in blocks:
+        if first == 1 and len(data) > _SMALL:
+            from traindx.artifacts.logs.digits import line_feeds
+
+            blocks.count = line_feeds
+            reader.records.expected = line_feeds(data) * size // len(data)
         reader.block(first, data)
     reader.finish()
     series = reader.records.columns.series(source)
@@ -45,10 +62,23 @@ def read_csv(handle: BinaryIO, source: str, remark: Callable[[str], None] | None
     return series
 
 
+def _size(handle: BinaryIO) -> int:
+    size = handle.seek(0, os.SEEK_END)
+    handle.seek(0)
+    return size
+
+
+def _parser() -> Parser | None:
+    from traindx.artifacts.tables.arrowtable import parser
+
+    return parser()
+
+
 class _Reader:
     """Reads one table, block by block."""
 
-    def __init__(self) -> None:
+    def __init__(self, parser: Parser | None = None) -> None:
+        self._parser = parser
         self.records = Records()
         self.header: list[str] = []
         self.separator = ""
@@ -72,6 +102,8 @@ class _Reader:
         for _ in range(_MOST_HEADERS):
             if len(set(self.header)) < len(self.header) or self.wide or len(data) <= _SMALL:
                 break
+            if self._plain(first, data):
+                return
             done = self._bulk(first, data)
             first, data = first + done[0], data[done[1] :]
         self._lines(first, data)
@@ -126,6 +158,17 @@ class _Reader:
             self.header = cells
         else:
             self.records.row((name, text, line_number) for name, text in zip(self.header, cells, strict=False) if name)
+
+    def _plain(self, first: int, data: bytes) -> bool:
+        """Take in a block in which there is nothing but numbers, if it is one."""
+        import numpy as np
+
+        cells = self._parser.columns(data, self.separator, self.header) if self._parser else None
+        if not cells:
+            return False
+        self.records.rows(cells, np.arange(first, first + len(cells[0][1])))
+        self.records.columns.bound()
+        return True
 
     def _bulk(self, first: int, data: bytes) -> tuple[int, int]:
         """Rows by the thousand; between them, those that have not as many cells as the header, one by one.

@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from traindx.artifacts.metrics.columns import Column, Columns
+from traindx.artifacts.metrics.columns import MOST_TEXTS, Column, Columns
 from traindx.artifacts.metrics.names import MetricName, normalise
 
 if TYPE_CHECKING:
     from traindx.artifacts.logs.digits import Floats, Places, Truths
 
-    ManyCells = tuple[str, Floats, Truths, Callable[[Places], bytes]]
-    """a name, a value for each row, in which rows there is one, and how to spell some of them"""
+    ManyCells = tuple[str, Floats, Truths | None, Callable[[Places], bytes]]
+    """a name, a value for each row, in which rows there is one (None: in all), and how to spell some of them"""
 
 _NOT_NUMBERS = {"", "-", "none", "null", "n/a", "na"}
 _COUNTERS = ("row", "epoch", "step")
@@ -24,6 +24,8 @@ class Records:
 
     def __init__(self, columns: Columns | None = None) -> None:
         self.columns = Columns() if columns is None else columns
+        self.expected = 0
+        """how many records there will be, as far as one can tell"""
         self._homes: dict[tuple[str, str], Column | None] = {}
 
     def row(self, cells: Iterable[tuple[str, str, int]]) -> None:
@@ -56,37 +58,52 @@ class Records:
         for cell in cells:
             name, values, present, _ = cell
             metric = normalise(name)
-            said = present & np.isfinite(values)
+            if metric.kind not in {"epoch", "step"}:
+                measured.append((metric, cell))
+                continue
+            said = np.isfinite(values) if present is None else present & np.isfinite(values)
             if metric.kind == "epoch":
                 epochs = np.where(said, values, epochs)
-            elif metric.kind == "step":
-                steps = np.where(said & np.isnan(steps), values, steps)
             else:
-                measured.append((metric, cell))
+                steps = np.where(said & np.isnan(steps), values, steps)
         counted = np.where(np.isnan(steps), np.where(np.isnan(epochs), 0, 1), 2)
         # Columns are numbered as they come up, row by row.
         found = []
         kinds = [counter for counter in range(3) if bool((counted == counter).any())]
-        for place, (metric, (name, values, present, spell)) in enumerate(measured):
+        for place, (metric, cell) in enumerate(measured):
             for counter in kinds:
-                chosen = np.flatnonzero(present & (counted == counter) if len(kinds) > 1 else present)
-                if len(chosen):
-                    found.append((int(chosen[0]), place, counter, metric, name, values, spell, chosen))
-        for _, _, counter, metric, name, values, spell, chosen in sorted(found, key=lambda item: item[:2]):
+                chosen = _chosen(cell[2], counted == counter if len(kinds) > 1 else None)
+                if chosen is None or len(chosen):
+                    found.append((0 if chosen is None else int(chosen[0]), place, counter, metric, cell, chosen))
+        everyone = np.arange(len(lines))
+        for _, _, counter, metric, (name, values, _, spell), chosen in sorted(found, key=lambda item: item[:2]):
             column = self._home(name, metric, _COUNTERS[counter])
             if column is None:
                 continue
-            texts = spell(chosen) if column.keeps_texts(len(chosen)) else b""
-            if len(chosen) == len(lines):  # the usual row has all its cells: nothing to pick
+            picked = everyone if chosen is None else chosen
+            whole = len(picked) == len(lines)
+            if whole and self.expected > 2 * MOST_TEXTS:
+                column.forget_texts()
+            texts = spell(picked) if column.keeps_texts(len(picked)) else b""
+            if whole:  # the usual row has all its cells: nothing to pick
                 column.extend(values, texts, lines, epochs, steps)
             else:
-                column.extend(values.take(chosen), texts, lines.take(chosen), epochs.take(chosen), steps.take(chosen))
+                column.extend(values.take(picked), texts, lines.take(picked), epochs.take(picked), steps.take(picked))
 
     def _home(self, name: str, metric: MetricName, counted_by: str) -> Column | None:
         key = (name, counted_by)
         if key not in self._homes:
             self._homes[key] = self.columns.column(name, metric, counted_by)
         return self._homes[key]
+
+
+def _chosen(present: Truths | None, counted: Truths | None) -> Places | None:
+    """The rows that have a value and are counted alike; None for all of them."""
+    import numpy as np
+
+    if present is None:
+        return None if counted is None else np.flatnonzero(counted)
+    return np.flatnonzero(present if counted is None else present & counted)
 
 
 def number(text: str) -> float | None:

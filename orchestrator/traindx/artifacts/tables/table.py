@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import BinaryIO
 
 from traindx.artifacts.logs.lines import blocks, numbered
@@ -16,19 +16,27 @@ from traindx.artifacts.tables.record import Records
 __all__ = ["read_csv", "read_json", "read_jsonl"]
 
 LARGEST_JSON = 32 << 20
+_LINES_BETWEEN_BOUNDS = 50_000
 
 
-def read_jsonl(handle: BinaryIO, source: str) -> list[Series]:
+def read_jsonl(handle: BinaryIO, source: str, remark: Callable[[str], None] | None = None) -> list[Series]:
     """The numbers of a file with one JSON object per line."""
     table = Records()
     for number, line in numbered(handle):
+        if number % _LINES_BETWEEN_BOUNDS == 0:
+            table.columns.bound()
         if line.lstrip().startswith("{"):
             try:
                 record = json.loads(line, parse_float=_Spelled, parse_int=_Spelled, parse_constant=_Spelled)
             except (ValueError, RecursionError):
                 continue
             table.row((name, text, number) for name, text in _flat(record))
-    return table.columns.series(source)
+    table.columns.bound()
+    series = table.columns.series(source)
+    for text in table.columns.remarks(source):
+        if remark is not None:
+            remark(text)
+    return series
 
 
 class _Spelled(str):

@@ -18,6 +18,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import BinaryIO, Literal, Protocol
 
+from traindx.artifacts.configs.values import is_secret
 from traindx.artifacts.model import Role
 from traindx.artifacts.trackers import database, mlflow, sacred, tensorboard, trackio, wandb
 from traindx.artifacts.trackers.points import Found
@@ -77,11 +78,10 @@ def recognise(path: str, head: bytes) -> Kind | None:
 def read(kind: Kind, handle: BinaryIO, source: str) -> Found:
     """What a file of a recognised format holds. Never raises for what is in the file."""
     try:
-        if kind == "sqlite":
-            return _read_database(handle, source)
-        return _READERS[kind](handle, source)
+        found = _read_database(handle, source) if kind == "sqlite" else _READERS[kind](handle, source)
     except (ValueError, ArithmeticError, LookupError, RecursionError, MemoryError) as error:
         return Found([], [], [f"it was not understood: {error}"])
+    return found._replace(settings=[row for row in found.settings if not is_secret(row.key, row.value)])
 
 
 def quote(kind: Kind, handle: BinaryIO, number: int) -> str:

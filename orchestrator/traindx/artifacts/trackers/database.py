@@ -50,17 +50,22 @@ def opened(handle: BinaryIO) -> Iterator[Database]:
 
 
 def _connection(handle: BinaryIO) -> sqlite3.Connection:
-    raw = handle.read(_LARGEST_IN_MEMORY + 1) if sys.version_info >= (3, 11) else None
-    if sys.version_info >= (3, 11) and raw is not None and len(raw) <= _LARGEST_IN_MEMORY:
-        copy = bytearray(raw)
-        if len(copy) >= _JOURNAL.stop:
-            copy[_JOURNAL] = b"\x01\x01"
+    raw = handle.read(_LARGEST_IN_MEMORY + 1)
+    if sys.version_info >= (3, 11) and len(raw) <= _LARGEST_IN_MEMORY:
         connection = sqlite3.connect(":memory:")
-        connection.deserialize(bytes(copy))
+        connection.deserialize(_without_journal(raw))
         return connection
     try:
         number = handle.fileno()
     except OSError:
-        raise sqlite3.OperationalError("it is too large to be read from an archive") from None
+        reason = "needs Python 3.11" if len(raw) <= _LARGEST_IN_MEMORY else "is too large to be read in there"
+        raise sqlite3.OperationalError(f"a database inside an archive {reason}; unpack the archive") from None
     folder = "/proc/self/fd" if Path("/proc/self/fd").exists() else "/dev/fd"
     return sqlite3.connect(f"file:{folder}/{number}?mode=ro&immutable=1", uri=True)
+
+
+def _without_journal(raw: bytes) -> bytes:
+    copy = bytearray(raw)
+    if len(copy) >= _JOURNAL.stop:
+        copy[_JOURNAL] = b"\x01\x01"
+    return bytes(copy)

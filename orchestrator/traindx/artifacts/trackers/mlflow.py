@@ -50,7 +50,7 @@ def read_metric(handle: BinaryIO, source: str) -> Found:
     if not len(walls):
         return Found([], [], [*remarks, "it holds no values"])
     series = column.series(source, column.metric.name)
-    return Found([replace(series, walls=np.frombuffer(walls, dtype=np.float64))], [], remarks)
+    return Found([replace(series, clock=np.frombuffer(walls, dtype=np.float64))], [], remarks)
 
 
 def read_parameter(handle: BinaryIO, source: str) -> Found:

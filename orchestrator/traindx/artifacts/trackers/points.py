@@ -167,7 +167,7 @@ def record_series(name: str, original: str, source: str, points: Stretch, one_in
         lines=points.records,
         place="record",
         steps=points.steps,
-        walls=points.walls if bool(np.isfinite(points.walls).any()) else None,
+        clock=points.walls if bool(np.isfinite(points.walls).any()) else None,
         restarts=tuple((np.flatnonzero(points.steps[1:] < points.steps[:-1]) + 1)[:_MOST_RESTARTS].tolist()),
         thinned=one_in,
     )
