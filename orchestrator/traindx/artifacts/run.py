@@ -38,6 +38,7 @@ from traindx.artifacts.tables.arrays import ArrayInfo
 from traindx.artifacts.tables.csvtable import read_csv
 from traindx.artifacts.tables.datatables import TableInfo
 from traindx.artifacts.tables.parquet import read_parquet
+from traindx.artifacts.tables.plaintable import read_plain
 from traindx.errors import UnreadableInput
 
 if TYPE_CHECKING:
@@ -201,6 +202,9 @@ class Run:
         return codebase.files_behind(named, self.files)
 
     def _log_series(self, handle: BinaryIO, file: RunFile) -> list[Series]:
+        plain = read_plain(handle, file.path)
+        if plain is not None:
+            return plain
         found = mark_resumed(self._said(read_log(handle, file.path)), self._resumptions.get(file.path, []))
         return [replace(row, clock=partial(self._written_at, file.path)) for row in found]
 

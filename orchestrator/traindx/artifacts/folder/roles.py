@@ -11,6 +11,7 @@ from traindx.artifacts.folder.recognise import Content, decoded, recognise
 from traindx.artifacts.logs.textlog import records_in
 from traindx.artifacts.metrics.names import normalise
 from traindx.artifacts.model import Role
+from traindx.artifacts.tables.plaintable import plain_names
 
 __all__ = ["HEAD", "by_content", "by_name", "is_binary", "needs_look", "suffix"]
 
@@ -169,6 +170,8 @@ def by_content(path: str, role: Role, head: bytes) -> Role:
         return "data" if role == "data" and kind in {"pkl", "pickle", "h5", "hdf5", "dat"} else "checkpoint"
     if role == "checkpoint" or kind in _CODE:
         return role  # an HTML page in place of weights is a checkpoint that cannot be loaded
+    if kind in {"txt", "dat", "log", "out", ""} and plain_names(head, path) is not None:
+        return "log"
     return _text_role(kind, role, content, decoded(head))
 
 
