@@ -33,7 +33,7 @@ class _Lean:
     """the message may establish the trait, where no code was read"""
 
 
-_STATE_KINDS = words("out-of-memory state-handling not-learning plateau review check-up unclear crash training-code")
+_STATE_KINDS = words("out-of-memory state-handling not-learning plateau review unclear crash training-code")
 _CODE_KINDS = words("not-learning review training-code evaluation non-finite data crash mode-collapse")
 _CURVE_KINDS = words("non-finite divergence exploding-gradients vanishing-gradients")
 _LEANS = (

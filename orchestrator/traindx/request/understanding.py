@@ -24,6 +24,7 @@ _PURPOSE = (
 )
 _ENOUGH = 0.5
 """points below which nothing was said"""
+_STRONG = 1.5
 _ASKS = re.compile(
     r"\W*(?:how|what|who|when|where|which|can|could|would|please|tell|give|show|find|plan|book|buy|order|recommend"
     r"|write|create|make|draw|i (?:want|need|would like))\b"
@@ -66,7 +67,8 @@ def _leading(points: Mapping[str, float]) -> str:
 def _is_elsewhere(said: Mapping[str, float], text: str, named: Mentions, seen: Sequence[Observation]) -> bool:
     """Off the subject by its words; or plain English without one word of the trade and nothing to look at."""
     off = said.get(ELSEWHERE, 0.0)
-    if off:
+    # Beside a folder with curves in it, "what is the period from?" is a question about the curves.
+    if off > (_STRONG if seen else 0.0):
         return off > max((value for kind, value in said.items() if kind != ELSEWHERE), default=0.0)
     plain = plainly(text)
     if seen or named.errors or max(said.values(), default=0.0) >= _ENOUGH:

@@ -55,7 +55,7 @@ def learning(run: Run, goal: Objective) -> list[Signal]:
     remains = shape.end / shape.start if shape.start > 0 and not goal.rewarded else 0.0
     if remains > 0.5:
         said = f"`{loss.original}` still stands at {remains:.0%} of its start"
-        strength = min(1.0, (remains - 0.5) / 0.3)
+        strength = min(1.0, (remains - 0.5) / 0.5)
         found.append(Signal(id="loss-stays-high", claim=said, strength=strength, citations=ends[1:], facts=facts))
     if shape.settled < EARLY and shape.points >= 10 and shape.slope < 0.03:
         at = where(loss, min(last, int(shape.settled * last)))

@@ -45,7 +45,7 @@ CRASHES: tuple[Phrase, ...] = (
         crash=2.5,
     ),
     phrase(r"\b(?:training|run|job|it|script|process|program|\w*\.?fit) (?:just |suddenly )?stop(?:s|ped)\b", crash=2),
-    phrase(r"\b(?:throw(?:s|n|ing)?|threw|rais(?:es|ed|ing))\b", crash=2.5),
+    phrase(r"\b(?:throw(?:s|n|ing)?|threw|rais(?:es|ed|ing)(?! (?:the |my )?(?:lr|learning|rate|batch)))\b", crash=2.5),
     phrase(
         r"\bsegfault\w*|\bsegmentation fault|\bcore dumped|\bbus error|\bsig(?:segv|bus|abrt|kill)"
         r"|\bexit code \d+",
