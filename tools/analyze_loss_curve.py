@@ -50,6 +50,7 @@ class LossCurve(ToolOutput):
         "loss-diverged": "the loss rose lastingly above its best level",
         "loss-above-its-start": "the loss left its first value upwards and never came back",
         "loss-shifted-level": "the loss jumped to a higher level in one step and went on learning from there",
+        "loss-stepped-level": "the loss went to a higher level in one step and holds it, below its start",
         "loss-non-finite": "the loss is NaN or Inf from some point on",
         "loss-non-finite-briefly": "single losses are NaN or Inf and the curve goes on",
         "loss-non-finite-from-start": "the very first loss is NaN or Inf",

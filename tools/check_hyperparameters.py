@@ -74,6 +74,8 @@ WIDTHS = (
     "n_embd", "hidden_channels", "nhid", "hid", "ch", "base_channels", "num_hidden", "d_hidden", "filters",
 )  # fmt: skip
 NARROW = 8
+FINE_TUNING = 1e-4
+LOW_LOSS = 0.5
 BOTTLENECKS = ("latent_dim", "latent", "z_dim", "bottleneck", "code_dim", "latent_size", "nz", "rank")
 NARROWEST = 2
 
@@ -96,6 +98,7 @@ class HyperparameterReport(ToolOutput):
         "lr-raised-at-onset": "the learning rate was raised at the very point where the loss broke",
         "lr-unchanged-at-onset": "the learning rate was the same before and after the loss broke",
         "lr-zero-before-end": "the learning rate is zero for a good part of the run",
+        "fine-tuning-rate": "a rate as for fine-tuning, and a loss that is low from the start",
         "lr-annealed": "the logged learning rate came down to its floor as the run ended",
         "lr-far-below-usual": "the configured learning rate is far below what the optimizer is usually given",
         "lr-far-above-usual": "the configured learning rate is far above what the optimizer is usually given",
@@ -129,6 +132,7 @@ def check_hyperparameters(question: Question, run: Run) -> HyperparameterReport:
             *_stalled(run, logged),
             *_unusual_rate(run),
             *_regularisation(run),
+            *_fine_tuning(run, logged),
             *_capacity(run),
             *_small_things(run, logged),
             *_clipping(run, clip),
@@ -287,6 +291,17 @@ def _heavy(run: Run, setting: Setting, fact: str, much: float, strength: float) 
     facts: dict[str, Fact] = {fact: setting.value, "decay_place": f"{setting.source}:{setting.line}"}
     place = cite_setting(run, setting, claim)
     return Signal(id="regularised-heavily", claim=claim, strength=strength, citations=[place], facts=facts)
+
+
+def _fine_tuning(run: Run, rate: Series | None) -> list[Signal]:
+    """A low, flat loss at a rate for fine-tuning: the model knew the task when it started."""
+    goal, peak = objective(run), _peak(run, rate)
+    if goal is None or goal.rewarded or peak is None or peak > FINE_TUNING or not 0 < goal.shape.start < LOW_LOSS:
+        return []
+    claim = (
+        f"a rate of {peak:g} at most, and a loss of {goal.shape.start:.4g} from the start: the task was known already"
+    )
+    return [Signal(id="fine-tuning-rate", claim=claim, citations=[cite(run, goal.series, 0, claim)])]
 
 
 def _capacity(run: Run) -> list[Signal]:

@@ -2,8 +2,6 @@
 
 import ast
 import math
-from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -56,91 +54,48 @@ def check_resumption(question: Question, run: Run) -> SeamReport:  # noqa: ARG00
     goal = objective(run)
     if goal is None:
         raise NoData("no loss to compare before and after a resumption")
-    seams = [(join, _seam(run, join)) for join in _joins(run, goal.series)]
+    loss = goal.series
+    seams = [(index, _seam(run, loss, index)) for index in loss.restarts if 2 <= index <= len(loss) - 2]
     if not seams:
         raise NoData("nothing in the log speaks of a resumption, and the step never jumps back")
-    signals = [_judged(run, join, seam) for join, seam in seams]
+    signals = [_judged(run, loss, index, seam) for index, seam in seams]
     return SeamReport(seams=[seam for _, seam in seams], signals=[*signals, *_restored(run)])
 
 
-@dataclass(frozen=True)
-class Join:
-    """Two stretches of one training: in one file, or in the files of two jobs."""
-
-    before: Series
-    end: int
-    after: Series
-    start: int
-    line: int
-
-    @property
-    def sides(self) -> tuple[Numbers, Numbers]:
-        """The losses next to the seam, NaN aside."""
-        old = self.before.values[max(0, self.end - BESIDE) : self.end]
-        new = self.after.values[self.start : self.start + BESIDE]
-        return old[np.isfinite(old)], new[np.isfinite(new)]
+def _sides(values: Numbers, index: int) -> tuple[Numbers, Numbers]:
+    """The losses next to the seam, NaN aside."""
+    old, new = values[max(0, index - BESIDE) : index], values[index : index + BESIDE]
+    return old[np.isfinite(old)], new[np.isfinite(new)]
 
 
-def _joins(run: Run, loss: Series) -> list[Join]:
-    inside = [
-        Join(loss, index, loss, index, int(loss.lines[index])) for index in loss.restarts if 2 <= index <= len(loss) - 2
-    ]
-    return [*inside, *_continued(run, loss)]
-
-
-def _continued(run: Run, loss: Series) -> list[Join]:
-    """Files of several jobs where one begins about where the other ended."""
-    parts = [
-        row
-        for row in run.series
-        if row.name == loss.name and row.axis == loss.axis and not row.duplicate_of and len(row) >= 4
-    ]
-    parts.sort(key=lambda row: float(row.at[0]))
-    found = []
-    for old, new in pairwise(parts):
-        span = float(old.at[-1] - old.at[0])
-        if old.source != new.source and abs(float(new.at[0] - old.at[-1])) <= 0.1 * span < float(
-            new.at[-1] - old.at[-1]
-        ):
-            found.append(Join(old, len(old), new, 0, int(new.lines[0])))
-    return found
-
-
-def _seam(run: Run, join: Join) -> Seam:
-    old, new = join.sides
-    rates = [_rate(run, join.before, join.end - 1), _rate(run, join.after, join.start)]
+def _seam(run: Run, loss: Series, index: int) -> Seam:
+    old, new = _sides(loss.values, index)
     return Seam(
-        source=join.after.source,
-        line=join.line,
-        at=where(join.after, join.start),
+        source=loss.source_at(index),
+        line=int(loss.lines[index]),
+        at=where(loss, index),
         loss_before=float(np.median(old)) if len(old) else math.nan,
         loss_after=float(np.median(new)) if len(new) else math.nan,
-        rate_before=rates[0],
-        rate_after=rates[1],
+        rate_before=_rate(run, loss, index - 1),
+        rate_after=_rate(run, loss, index),
     )
 
 
 def _rate(run: Run, loss: Series, index: int) -> float | None:
     """The learning rate logged at, or nearest to, a point of the loss."""
-    rate = next((row for row in run.series if row.name == "lr" and row.source == loss.source and len(row) > 2), None)
+    source = loss.source_at(index)
+    rate = next((row for row in run.series if row.name == "lr" and row.source == source and len(row) > 2), None)
     if rate is None:
         return None
     nearest = int(np.argmin(np.abs(rate.lines - int(loss.lines[index]))))
     return float(rate.values[nearest])
 
 
-def _judged(run: Run, join: Join, seam: Seam) -> Signal:
-    old, new = join.sides
-    told = Citation(
-        claim="the run is resumed here",
-        source=seam.source,
-        locator=f"line {seam.line}",
-        quote="".join(run.lines(seam.source, seam.line, seam.line)).strip()[:200],
-    )
+def _judged(run: Run, loss: Series, index: int, seam: Seam) -> Signal:
+    old, new = _sides(loss.values, index)
     places = [
-        told,
-        cite(run, join.before, join.end - 1, "the loss before"),
-        cite(run, join.after, join.start, "the loss after"),
+        cite(run, loss, index - 1, "the loss before the run was resumed"),
+        cite(run, loss, index, "the loss after the run was resumed"),
     ]
     jumps = []
     if seam.rate_before and seam.rate_after and not 0.67 < seam.rate_after / seam.rate_before < 1.5:
@@ -149,7 +104,11 @@ def _judged(run: Run, join: Join, seam: Seam) -> Signal:
     scatter = float(np.max(old) - np.min(old)) if len(old) else math.inf
     if seam.loss_after - seam.loss_before > max(1.5 * scatter, 0.1 * abs(seam.loss_before)):
         jumps.append(f"the loss goes from {seam.loss_before:.4g} to {seam.loss_after:.4g}")
-    facts: dict[str, Fact] = {"onset": seam.at, "change": told.quote, "change_place": f"{seam.source}:{seam.line}"}
+    facts: dict[str, Fact] = {
+        "onset": seam.at,
+        "change": places[1].quote,
+        "change_place": f"{seam.source}:{seam.line}",
+    }
     if jumps:
         claim = f"resumed at {seam.at}, and {' and '.join(jumps)}"
         strength = 1.0 if len(jumps) > 1 or len(new) < 2 or "loss" in jumps[0] else 0.8

@@ -56,6 +56,12 @@ class Series:
     """one point in so many was kept"""
     duplicate_of: str = ""
     """the file that holds the same series point by point: a run often logs to two places"""
+    parts: tuple[tuple[int, str], ...] = ()
+    """first point and file of each part, where the series was put together from the files of several jobs"""
+
+    def source_at(self, index: int) -> str:
+        """The file that a point was read from."""
+        return next((source for first, source in reversed(self.parts) if first <= index), self.source)
 
     @property
     def walls(self) -> Numbers | None:

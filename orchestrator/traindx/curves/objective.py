@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from traindx.artifacts import Run, Series
+from traindx.curves.chain import chained
 from traindx.curves.loss import main_loss
 from traindx.curves.shape import Numbers, Shape, shape_of
 
@@ -70,7 +71,7 @@ def objective(run: Run) -> Objective | None:
     """The curve a run is judged by: its reward where it earns one, else its loss. Measured once per run."""
     if run not in _known:
         chosen = _chosen(run.series)
-        _known[run] = None if chosen is None else measured(chosen)
+        _known[run] = None if chosen is None else measured(chained(chosen, run.series))
     return _known[run]
 
 

@@ -17,19 +17,19 @@ def where(series: Series, index: int) -> str:
 
 def cite(run: Run, series: Series, index: int, claim: str) -> Citation:
     """The line of the file that point `index` was read from."""
-    line = int(series.lines[index])
+    line, source = int(series.lines[index]), series.source_at(index)
     if series.place == "record":
         # A binary file has no lines to open: the point is found again by its position, and compared by its value.
         quote = series.texts[index] if series.texts else f"{series.values[index]:.9g}"
         locator = f"{where(series, index)} of {series.name}, record {line}"
-        return Citation(claim=claim, source=series.source, locator=locator, quote=quote)
-    text = run.lines(series.source, line, line)
+        return Citation(claim=claim, source=source, locator=locator, quote=quote)
+    text = run.lines(source, line, line)
     quote = text[0].strip() if text else ""
     if len(quote) > LONGEST_QUOTE and series.texts:
         quote = series.texts[index]
     return Citation(
         claim=claim,
-        source=series.source,
+        source=source,
         locator=f"line {line}, {where(series, index)}",
         quote=quote[:LONGEST_QUOTE],
     )

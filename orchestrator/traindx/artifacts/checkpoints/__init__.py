@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import BinaryIO
 
 from traindx.artifacts.checkpoints.model import Checkpoint, TensorInfo
+from traindx.artifacts.checkpoints.moments import Moments, optimizer_with_moments, read_moments
 from traindx.artifacts.checkpoints.safetensors import looks_like_safetensors, read_safetensors
 from traindx.artifacts.checkpoints.shards import is_index, read_shards
 from traindx.artifacts.checkpoints.torchfile import read_pickle, read_zip
-from traindx.artifacts.checkpoints.weights import MOST_BYTES, READABLE, Weights, read_weights
+from traindx.artifacts.checkpoints.weights import MOST_BYTES, READABLE, Weights, read_values, read_weights
 from traindx.artifacts.folder.scope import Scope
 
 __all__ = [
-    "MOST_BYTES", "READABLE", "Checkpoint", "TensorInfo", "Weights", "dangers", "is_index", "read_checkpoint",
-    "read_sharded", "read_weights",
+    "MOST_BYTES", "READABLE", "Checkpoint", "Moments", "TensorInfo", "Weights", "dangers", "is_index",
+    "optimizer_with_moments", "read_checkpoint", "read_moments", "read_sharded", "read_values", "read_weights",
 ]  # fmt: skip
 
 _HEAD = 4_096

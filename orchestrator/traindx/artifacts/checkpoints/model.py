@@ -184,6 +184,11 @@ def part_of(path: Path) -> Part:
     return "other" if any(_BOOKKEEPING.search(word) for word in words[:2]) else "model"
 
 
+def is_buffer(tensor: TensorInfo) -> bool:
+    """Whether a tensor of a model is no parameter, as far as its name tells."""
+    return _BUFFER.search(tensor.name) is not None
+
+
 def bare(name: str) -> str:
     """A tensor's name without what wrappers put into it."""
     return ".".join(part for part in name.split(".") if part not in _WRAPPERS)

@@ -1,14 +1,21 @@
-"""The numbers inside a checkpoint: which tensors hold NaN or Inf, read as bytes, without unpickling anything."""
+"""The numbers inside a checkpoint, read as bytes, without unpickling anything: values, and what is not finite."""
 
 from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from traindx.artifacts.checkpoints.archive import opened
 from traindx.artifacts.checkpoints.model import Checkpoint, TensorInfo
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float32]
 
 READABLE = frozenset({"torch-zip", "torchscript", "safetensors"})
 """formats in which the numbers of a tensor lie in one piece, uncompressed"""
@@ -24,6 +31,7 @@ _EXPONENTS = {
     "bfloat16": ("<u2", 0x7F80, 0x007F),
     "complex64": ("<u4", 0x7F80_0000, 0x007F_FFFF),
 }
+_FLOATS = {"float64": ("<f8", 8), "float32": ("<f4", 4), "float16": ("<f2", 2), "bfloat16": ("<u2", 2)}
 # Attention masks are kept as buffers full of minus infinity, and rightly so.
 _MASK = re.compile(r"mask|(?:^|[._])alibi|causal", re.IGNORECASE)
 _LOCAL_HEADER = 30
@@ -85,6 +93,35 @@ def read_weights(handle: BinaryIO, checkpoint: Checkpoint, most: int = MOST_BYTE
         if found.nans or (found.infinities and not _MASK.search(tensor.name)):
             spoilt.append(found)
     return Weights(checkpoint.path, tuple(spoilt), seen, whole)
+
+
+def read_values(
+    handle: BinaryIO, checkpoint: Checkpoint, wanted: Sequence[TensorInfo], most: int = MOST_BYTES
+) -> Iterator[tuple[TensorInfo, Floats]]:
+    """The numbers of the wanted tensors, in the order of memory; of very many bytes, the beginning of each.
+
+    A tensor that is a part of a larger storage is left out: where in there it begins is not known.
+    """
+    own = {tensor.storage: tensor for tensor in wanted if tensor.dtype in _FLOATS and tensor.storage}
+    places = _in_header(handle, own) if checkpoint.format == "safetensors" else _in_archive(handle)
+    share = most if sum(tensor.size for tensor in own.values()) <= most else max(8, most // max(1, len(own)))
+    for tensor in wanted:
+        place, stored = places.get(tensor.storage, (0, -1))
+        if tensor.dtype in _FLOATS and stored == tensor.size > 0:
+            handle.seek(place)
+            yield tensor, _as_floats(handle.read(min(stored, share)), tensor.dtype)
+
+
+def _as_floats(raw: bytes, dtype: str) -> Floats:
+    import numpy as np
+
+    words = np.frombuffer(raw[: len(raw) // _FLOATS[dtype][1] * _FLOATS[dtype][1]], dtype=_FLOATS[dtype][0])
+    if dtype == "bfloat16":
+        # The upper half of a float32.
+        widened: Floats = (words.astype(np.uint32) << 16).view(np.float32)
+        return widened
+    with np.errstate(over="ignore"):
+        return words.astype(np.float32)
 
 
 def _in_header(handle: BinaryIO, wanted: dict[str, TensorInfo]) -> dict[str, tuple[int, int]]:

@@ -10,6 +10,9 @@ from traindx.catalog import FailureMode, Weight
 from traindx.catalog.mode import Evidenced
 from traindx.contract import Fact, Signal
 
+SHARPNESS = 1.5
+"""the catalog's weights are set with caution: over the labelled corpus the causes named are right more often than their
+plain log-odds say, and this one factor for all of them brings the calibration error below a tenth"""
 LIKELY = 0.5
 """from here on a hypothesis is reported as a cause"""
 WORTH_ASKING = 0.15
@@ -27,8 +30,8 @@ class Belief:
 
     @property
     def probability(self) -> float:
-        """The log-odds as a probability."""
-        return 1.0 / (1.0 + math.exp(-self.log_odds))
+        """The log-odds as a probability; one half stays one half."""
+        return 1.0 / (1.0 + math.exp(-SHARPNESS * self.log_odds))
 
     @property
     def facts(self) -> dict[str, Fact]:

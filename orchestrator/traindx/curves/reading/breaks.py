@@ -158,7 +158,25 @@ def _divergence(run: Run, goal: Objective, onset: int) -> list[Signal]:
         ends = f"from {goal.shown(float(after[0])):.4g} to {goal.shown(float(after[-1])):.4g}"
         said = f"after the jump at {at} it {goal.fell} again, {ends}"
         found.append(Signal(id="loss-shifted-level", claim=said, citations=places[1:], facts=facts))
+    elif _stepped(goal, onset, after):
+        said = f"in one step at {at} it goes to a new level and stays there, below its start"
+        found.append(Signal(id="loss-stepped-level", claim=said, citations=places, facts=facts))
     return found
+
+
+def _stepped(goal: Objective, onset: int, after: Numbers) -> bool:
+    """A clean step to a level that holds: what was learned fits less well. A broken net falls back to its start."""
+    shape = goal.shape
+    if len(after) < 6 or onset < 3 or shape.end > shape.start - 0.2 * shape.improvement:
+        return False
+    before = goal.costs[max(0, onset - len(after)) : onset]
+    before = before[np.isfinite(before)][-max(6, len(after) // 2) :]
+    jump = float(np.median(after) - np.median(before))
+    third = max(2, len(after) // 3)
+    drift = abs(float(np.median(after[:third]) - np.median(after[-third:])))
+    scatter = float(np.percentile(after, 90) - np.percentile(after, 10))
+    at_once = float(np.median(after[:2])) > np.median(before) + 0.5 * jump
+    return at_once and drift < 0.2 * jump and scatter < jump
 
 
 def _learns_on(after: Numbers, noise: float) -> bool:
