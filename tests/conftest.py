@@ -14,6 +14,14 @@ from traindx.content import EXAMPLES
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
+@pytest.fixture(autouse=True)
+def no_key_and_no_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No test can spend money or leave a case file in somebody's cache."""
+    for name in [name for name in os.environ if name.startswith("ANTHROPIC")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
 @pytest.fixture(scope="session")
 def broken_run() -> Path:
     return EXAMPLES / "schedule-change"

@@ -165,7 +165,8 @@ def _raised(run: Run, plan: Plan, loss: Series, onset: int | None, counts: Numbe
     """A planned rise within one logged interval of the break, after the warm-up."""
     if onset is None or onset < 2:
         return []
-    fine = np.linspace(counts[onset - 2], counts[onset], 400)
+    # A scheduler is stepped a whole number of times.
+    fine = np.unique(np.linspace(np.floor(counts[onset - 2]), np.ceil(counts[onset]), 400).round())
     rates = plan.at(fine)
     low = int(np.argmin(rates))
     before, after = float(rates[low]), float(rates[low:].max())
@@ -199,13 +200,10 @@ def _zero(run: Run, plan: Plan, loss: Series, expected: Numbers) -> list[Signal]
     lost = float((loss.at[-1] - loss.at[first]) / ((loss.at[-1] - loss.at[0]) or 1.0))
     if lost < LOST_SHARE:
         return []
-    claim = f"by its settings the {plan.kind} is at {expected[first]:.2g} from {where(loss, first)} on, {lost:.0%} of the run"
-    facts: dict[str, Fact] = {
-        "zero_at": where(loss, first),
-        "lost_share": lost,
-        "loss_end": float(loss.values[-1]),
-    }
-    places = [*_settings(run, plan), cite(run, loss, first, f"from {where(loss, first)} on the planned rate is zero")]
+    since = where(loss, first)
+    claim = f"by its settings the {plan.kind} is at {expected[first]:.2g} from {since} on, {lost:.0%} of the run"
+    facts: dict[str, Fact] = {"zero_at": since, "lost_share": lost, "loss_end": float(loss.values[-1])}
+    places = [*_settings(run, plan), cite(run, loss, first, f"from {since} on the planned rate is zero")]
     strength = min(1.0, lost / 0.3)
     return [Signal(id="planned-lr-zero-before-end", claim=claim, strength=strength, citations=places, facts=facts)]
 

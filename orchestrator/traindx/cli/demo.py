@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from traindx.cli.diagnose import Commands, add_options, show
+from traindx.cli.diagnose import Commands, add_options, choices_from, show
 
 EXAMPLE = "schedule-change"
 MESSAGE = "My model trained fine until epoch 7, then the loss went up and never came back."
@@ -14,7 +14,8 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
     """Declare the command."""
     parser = commands.add_parser("demo", parents=[shared], help="diagnose a broken run that ships with traindx")
     add_options(parser)
-    parser.set_defaults(run=run, message=MESSAGE)
+    # A demonstration costs nothing, whatever key is set.
+    parser.set_defaults(run=run, message=MESSAGE, brain="local")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -23,6 +24,8 @@ def run(args: argparse.Namespace) -> int:
     from traindx.content import EXAMPLES
     from traindx.walk import diagnose
 
+    choices = choices_from(args)
     with progress(args) as listener:
-        diagnosis = diagnose(EXAMPLES / EXAMPLE, args.message, specialist=args.specialist, listener=listener)
+        choices["listener"] = listener
+        diagnosis = diagnose(EXAMPLES / EXAMPLE, args.message, **choices)
     return show(diagnosis, args, title=f'traindx diagnose examples/{EXAMPLE} -m "{args.message}"')

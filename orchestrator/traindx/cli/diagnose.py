@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from traindx.contract import Diagnosis
+    from traindx.walk import Choices
 
 Commands = argparse._SubParsersAction
 PATH_HELP = "the run folder, a file of it, a zip or tar, - for a log on standard input; or several of them"
@@ -23,6 +24,7 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
         " Nothing in PATH is ever changed.",
     )
     parser.add_argument("path", metavar="PATH", nargs="+", help=PATH_HELP)
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the loss curve into FILE (.png or .svg)")
     add_options(parser)
     parser.set_defaults(run=run)
 
@@ -38,6 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the result to FILE instead of stdout")
     parser.add_argument("--specialist", metavar="NAME", help="send this specialist (see `traindx agents`)")
+    add_brain_options(parser)
     parser.add_argument(
         "--fail-on",
         choices=("low", "medium", "high", "critical"),
@@ -46,13 +49,47 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_brain_options(parser: argparse.ArgumentParser) -> None:
+    """Which mind investigates, what it may cost, and where the case is kept."""
+    mind = parser.add_argument_group("the mind")
+    mind.add_argument(
+        "--brain",
+        choices=("auto", "local", "claude"),
+        default="auto",
+        help="auto: Claude when ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN is set, else local",
+    )
+    mind.add_argument("--model", metavar="NAME", help="opus, sonnet, haiku, fable, or a full id")
+    mind.add_argument("--effort", choices=("low", "medium", "high", "xhigh", "max"), help="how hard the model thinks")
+    mind.add_argument("--max-usd", type=float, metavar="USD", help="what the model may cost (default: 1)")
+    mind.add_argument("--max-seconds", type=float, metavar="S", help="how long the model may take (default: 300)")
+    mind.add_argument("--mask-user-names", action="store_true", help="leave user names in paths out of what is sent")
+    mind.add_argument("--save-case", metavar="FILE", help="write the case file to FILE (see `traindx replay`)")
+    mind.add_argument("--resume-case", metavar="CASE", help="go on from an interrupted investigation's case file")
+
+
+def choices_from(args: argparse.Namespace) -> Choices:
+    """The options as the Python API takes them; those not given keep their defaults."""
+    names = ("brain", "model", "effort", "max_usd", "max_seconds", "save_case", "resume_case", "specialist")
+    given = {name: getattr(args, name, None) for name in names}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if getattr(args, "mask_user_names", False):
+        chosen["mask_user_names"] = True
+    return chosen  # type: ignore[return-value]
+
+
 def run(args: argparse.Namespace) -> int:
     """Diagnose and print."""
+    from traindx.cli.picture import form_of, illustrated
     from traindx.cli.progress import progress
     from traindx.walk import diagnose
 
+    form = None if args.plot is None else form_of(args.plot, args.path)
+    choices = choices_from(args)
     with progress(args) as listener:
-        diagnosis = diagnose(args.path, args.message, specialist=args.specialist, listener=listener)
+        choices["listener"] = listener
+        diagnosis = diagnose(args.path, args.message, **choices)
+    if form is not None:
+        diagnosis = illustrated(diagnosis, args.path, form, args.plot)
     return show(diagnosis, args, title=_title(args))
 
 

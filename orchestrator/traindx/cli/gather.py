@@ -15,6 +15,14 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
     )
     parser.add_argument("path", metavar="PATH", nargs="+", help=PATH_HELP)
     parser.add_argument("-m", "--message", default="", help="what you see; its symptoms go into the package")
+    parser.add_argument(
+        "--what-leaves",
+        action="store_true",
+        help="print instead what `diagnose --brain claude` would send first; nothing is sent",
+    )
+    parser.add_argument("--specialist", metavar="NAME", help="with --what-leaves: the specialist that would be sent")
+    parser.add_argument("--model", metavar="NAME", help="with --what-leaves: the model that would be asked")
+    parser.add_argument("--mask-user-names", action="store_true", help="with --what-leaves: user names in paths too")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the package to FILE instead of stdout")
     parser.set_defaults(run=run)
 
@@ -25,6 +33,27 @@ def run(args: argparse.Namespace) -> int:
     from traindx.report import render_context
     from traindx.walk import gather_context
 
+    if args.what_leaves:
+        return _what_leaves(args)
     package = gather_context(args.path, args.message)
     write(render_context(package, "json" if args.json else "terminal", page_for(args)), args.output)
+    return 0
+
+
+def _what_leaves(args: argparse.Namespace) -> int:
+    """The first request of every specialist, to the letter."""
+    import asyncio
+    import json
+
+    from traindx.cli.diagnose import choices_from
+    from traindx.cli.output import page_for, write
+    from traindx.report.leaving import as_text
+    from traindx.walk.leaving import what_leaves
+
+    leaving = asyncio.run(what_leaves(args.path, args.message, choices_from(args)))
+    if args.json:
+        rows = {"masked": dict(leaving.masked), "url": leaving.url, "requests": leaving.requests}
+        write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", args.output)
+    else:
+        write(as_text(leaving.url, leaving.requests, leaving.masked, page_for(args)), args.output)
     return 0

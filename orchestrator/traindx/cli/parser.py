@@ -8,10 +8,10 @@ from collections.abc import Collection, Sequence
 from typing import NoReturn
 
 from traindx import __version__
-from traindx.cli import agents, chat, demo, diagnose, eval, explain, gather, tool, tools
+from traindx.cli import agents, chat, demo, diagnose, eval, explain, gather, replay, tool, tools
 from traindx.errors import UsageError, did_you_mean
 
-COMMANDS = (diagnose, gather, chat, agents, tools, tool, explain, demo, eval)
+COMMANDS = (diagnose, gather, chat, replay, agents, tools, tool, explain, demo, eval)
 
 
 class Parser(argparse.ArgumentParser):

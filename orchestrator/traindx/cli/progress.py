@@ -24,7 +24,10 @@ def progress(args: argparse.Namespace) -> Iterator[Listener]:
 
         def tell(event: Event) -> None:
             words = visible(event.text).replace("[", "\\[")
-            if args.verbose:
+            if event.kind == "text":
+                if args.verbose:
+                    console.print(words, style="dim", end="")
+            elif args.verbose:
                 console.print(f"{event.kind}: {words}", style="dim")
             elif event.kind in {"stage", "tool_started"}:
                 status.update(words)

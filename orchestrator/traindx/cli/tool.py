@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from traindx.cli.diagnose import Commands
+from traindx.cli.picture import FIELD, form_of, without_pictures, write_picture
 from traindx.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
         "tool",
         parents=[shared],
         help="run one tool on a run",
-        description="Runs one tool. Its input fields are options: `traindx tool NAME PATH --help` lists them.",
+        description="Runs one tool. Its input fields are options: `traindx tool NAME PATH --help` lists them."
+        " Several paths are looked at together.",
         add_help=False,
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="see `traindx tools`")
@@ -42,7 +44,8 @@ def run(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
             raise UsageError("which tool? `traindx tools` lists them")
         parser.print_help()
         return 0
-    with looked_at(args.path or Path()) as (scope, _), open_belt(scope, Project.around(scope.root)) as belt:
+    paths, fields = _paths_and_fields(args)
+    with looked_at(paths or [Path()]) as (scope, _), open_belt(scope, Project.around(scope.root)) as belt:
         specs = belt.specs()
         if args.name not in specs:
             raise UnknownName("tool", args.name, specs)
@@ -50,18 +53,34 @@ def run(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         if args.help:
             options.print_help()
             return 0
-        if args.path is None:
+        if not paths:
             raise UsageError(f"`traindx tool {args.name} PATH`: which run folder or file?")
-        given = {name: value for name, value in vars(options.parse_args(args.fields)).items() if value is not None}
+        given = {name: value for name, value in vars(options.parse_args(fields)).items() if value is not None}
         as_json = bool(given.pop("json", False)) or args.json
+        out = given.pop("out", None)
+        form = None if out is None else form_of(out, paths)
+        if form is not None and "format" in specs[args.name].input_schema.get("properties", {}):
+            given["format"] = form
         result = belt.call(args.name, given)
+    if form is not None and result.status == "ok":
+        write_picture(result, form, out)
     if as_json:
         write(result.model_dump_json(indent=2) + "\n")
     if result.status == "failed":
         raise UsageError(f"`{args.name}` failed: {result.reason}")
     if not as_json:
-        write(_text(result, page_for(args)))
+        write(_text(without_pictures(result), page_for(args)))
+        if FIELD in result.output:
+            write(f"\nWritten to {out}\n" if out else "\nFor the picture: --out FILE.png, or FILE.svg\n")
     return 0
+
+
+def _paths_and_fields(args: argparse.Namespace) -> tuple[list[Path], list[str]]:
+    """The words before the first option are paths too."""
+    if args.path is None:
+        return [], args.fields
+    more = next((at for at, word in enumerate(args.fields) if word.startswith("-")), len(args.fields))
+    return [args.path, *(Path(word) for word in args.fields[:more])], args.fields[more:]
 
 
 def _options(spec: ToolSpec) -> argparse.ArgumentParser:
@@ -79,6 +98,8 @@ def _options(spec: ToolSpec) -> argparse.ArgumentParser:
             parser.add_argument(flag, dest=name, type=_PLAIN[kind], metavar=kind.upper(), help=described)
         else:
             parser.add_argument(flag, dest=name, type=_json_value, metavar="JSON", help=described)
+    if FIELD in spec.output_schema.get("properties", {}):
+        parser.add_argument("--out", type=Path, metavar="FILE", help="write the picture to FILE (.png or .svg)")
     parser.add_argument("--json", action="store_true", default=None, help="print the result as JSON")
     return parser
 

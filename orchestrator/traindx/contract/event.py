@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from traindx.contract.diagnosis import Diagnosis
 from traindx.contract.value import Value
 
 
 class Event(Value):
-    """One thing that happened, in words fit for a progress line."""
+    """One thing that happened, in words fit for a progress line; `text` are pieces of what a model is saying."""
 
-    kind: Literal["stage", "tool_started", "tool_finished", "finding", "done"]
+    kind: Literal["stage", "tool_started", "tool_finished", "finding", "text", "done"]
     text: str
+    diagnosis: Diagnosis | None = None
+    """with `done`"""
 
 
 Listener = Callable[[Event], None]

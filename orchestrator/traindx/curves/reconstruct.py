@@ -253,7 +253,7 @@ def _warm_restarts(asked: _Asked) -> Plan | None:
 
 def _one_cycle(asked: _Asked) -> Plan | None:
     total, share = asked.number("total_steps"), asked.number("pct_start")
-    unit: Unit = "step"
+    unit: Unit = ""
     if total is None and asked.number("steps_per_epoch") is not None:
         total = (asked.number("epochs") or 0.0) * (asked.number("steps_per_epoch") or 0.0)
     if not total:
@@ -264,8 +264,8 @@ def _one_cycle(asked: _Asked) -> Plan | None:
     rise = 0.3 if share is None else share
     start = asked.base / (asked.number("div_factor") or 25.0)
     end = start / (asked.number("final_div_factor") or 1e4)
-    peak = max(rise * total - 1, 1e-9) if unit == "step" else max(rise * total, 1e-9)
-    last = max(total - 1, peak + 1e-9) if unit == "step" else total
+    # torch counts from 0: the last of `total_steps` rates is reached one step earlier.
+    peak, last = max(rise * total - 1, 1e-9), max(total - 1, rise * total)
 
     def rate(at: Numbers) -> Numbers:
         up = start + (asked.base - start) * (1 - np.cos(np.pi * np.minimum(at, peak) / peak)) / 2

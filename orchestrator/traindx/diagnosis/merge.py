@@ -34,7 +34,7 @@ def conclude(
 ) -> Diagnosis:
     """One diagnosis from the specialists' findings; `causes` are theirs after verification. The first one leads."""
     lead = findings[0]
-    ranked = sorted(_joined(causes), key=lambda c: (-c.confidence, -SEVERITIES.index(c.severity), c.id))
+    ranked = sorted(_joined(causes), key=_rank)
     likely = [cause for cause in ranked if cause.confidence >= LIKELY]
     status = _status(findings, bool(likely))
     shown = likely if status == "diagnosis_complete" else [] if status == "healthy" else ranked[:3]
@@ -44,12 +44,12 @@ def conclude(
         summary=_summary(status, shown, context),
         request=_request(request),
         root_causes=shown,
-        excluded=_distinct([row for one in findings for row in one.excluded if not _names_any(row, names)]),
+        excluded=_distinct([row for one in findings for row in _set_aside(one, names)]),
         quick_fixes=[cause.fix.summary for cause in shown if cause.confidence >= LIKELY],
         questions=_distinct([row for one in findings for row in one.questions]) if status == "needs_more_data" else [],
         sections=lead.sections,
         missing=context.missing,
-        provenance=provenance.model_copy(update={"notes": _distinct([row for one in findings for row in one.notes])}),
+        provenance=_provenance(provenance, findings),
     )
 
 
@@ -91,15 +91,59 @@ def _request(request: Request) -> RequestSummary:
     )
 
 
+def _provenance(provenance: Provenance, findings: Sequence[Findings]) -> Provenance:
+    """How the answer came about, with what every mind spent; a model that fell back leaves its bill, not its name."""
+    minds = _distinct([one.brain for one in findings if one.brain != "local"])
+    return provenance.model_copy(
+        update={
+            "brain": ", ".join(minds) or provenance.brain,
+            "tokens": sum(one.tokens for one in findings),
+            "cost_usd": round(sum(one.cost_usd for one in findings), 6),
+            "notes": _distinct([*(row for one in findings for row in one.notes), *provenance.notes]),
+        }
+    )
+
+
+def _set_aside(one: Findings, shown: set[str]) -> list[str]:
+    """What a specialist excluded; where another one's cause is shown all the same, as the disagreement it is."""
+    if one.brain == "local":
+        return [row for row in one.excluded if not _names_any(row, shown)]
+    own = {cause.id for cause in one.causes}
+    rows = []
+    for row in one.excluded:
+        if not _names_any(row, shown):
+            rows.append(row)
+        elif not _names_any(row, own):
+            rows.append(f"{one.specialist} disagrees: {row}")
+    if one.status == "healthy" and shown and not own & shown:
+        rows.append(f"{one.specialist} disagrees: it calls the run healthy")
+    return rows
+
+
+def _rank(cause: RootCause) -> tuple[bool, float, int, int, int, str]:
+    """What is verified before what is not, then by confidence, then by how much is verified."""
+    held = [piece for piece in cause.evidence if piece.verified and piece.kind != "contrary"]
+    direct = sum(piece.kind == "direct" for piece in held)
+    return (not held, -cause.confidence, -SEVERITIES.index(cause.severity), -direct, -len(held), cause.id)
+
+
 def _joined(causes: Sequence[RootCause]) -> list[RootCause]:
-    """Equal causes become one: the surest wording, everybody's evidence."""
+    """Equal causes become one: the surest wording, everybody's evidence.
+
+    What one specialist could not show does not hang on to a cause that another one has shown.
+    """
     joined: dict[str, RootCause] = {}
     for cause in sorted(causes, key=lambda c: -c.confidence):
         held = joined.get(cause.id)
         joined[cause.id] = (
-            cause if held is None else held.model_copy(update={"evidence": _all(held.evidence, cause.evidence)})
+            cause if held is None else held.model_copy(update={"evidence": _all(held.evidence, _shown(cause, held))})
         )
     return list(joined.values())
+
+
+def _shown(cause: RootCause, beside: RootCause) -> list[Evidence]:
+    proven = any(piece.verified for piece in beside.evidence)
+    return [piece for piece in cause.evidence if piece.verified or not proven]
 
 
 def _all(held: Sequence[Evidence], more: Sequence[Evidence]) -> list[Evidence]:

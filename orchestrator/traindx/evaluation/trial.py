@@ -29,7 +29,7 @@ def evaluate(
 
 def _try(case: LabelledCase) -> Outcome:
     began = time.perf_counter()
-    diagnosis = diagnose(case.run, case.truth.message)
+    diagnosis = diagnose(case.run, case.truth.message, brain="local")
     seconds = time.perf_counter() - began
     named = [(cause.id, cause.confidence) for cause in diagnosis.root_causes]
     places = {

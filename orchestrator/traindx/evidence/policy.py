@@ -12,12 +12,16 @@ CEILING = 0.98
 """nothing read from artifacts alone is certain"""
 
 
-def judged(cause: RootCause) -> RootCause:
-    """The cause with its confidence capped; what could not be verified lowers it."""
+def judged(cause: RootCause, *, refuted: bool = False) -> RootCause:
+    """The cause with its confidence capped; what could not be verified lowers it.
+
+    `refuted`: a piece of its support was opened and is not what stands there. Whoever makes one thing up is not
+    believed on the others either.
+    """
     support = [piece for piece in cause.evidence if piece.kind != "contrary"]
     verified = [piece for piece in support if piece.verified]
     ceiling = CEILING
-    if not verified:
+    if not verified or refuted:
         ceiling = UNVERIFIED
     elif not any(piece.kind == "direct" for piece in verified):
         ceiling = DIRECT - 0.01

@@ -52,6 +52,10 @@ class Canvas:
             shown = Text(" " * indent + visible(line).expandtabs(4), style=style, no_wrap=True, overflow="ellipsis")
             self._console.print(shown, crop=True)
 
+    def exactly(self, words: str) -> None:
+        """A text to the letter: neither wrapped nor cut."""
+        self._out.write("".join(f"{visible(line)}\n" for line in words.split("\n")))
+
     def markdown(self, words: str, indent: int = 0) -> None:
         """A Markdown text, its headings bold and its code as it is."""
         from rich.markdown import Markdown

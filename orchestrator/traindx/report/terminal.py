@@ -13,6 +13,9 @@ HEADLINES = {
     "healthy": ("HEALTHY", "bold green"),
 }
 
+NOT_CALLED = "` was not called: "
+"""tools that had nothing to look at: of interest only to who wants every detail"""
+
 
 def as_text(diagnosis: Diagnosis, page: Page, title: str) -> str:
     """Headline, causes with evidence and fix, what was excluded, what is asked, how it came about."""
@@ -33,7 +36,8 @@ def as_text(diagnosis: Diagnosis, page: Page, title: str) -> str:
             canvas.heading(heading)
             canvas.text(words, indent=2)
         _list(canvas, "Not found or not read", diagnosis.missing)
-        _list(canvas, "Notes", diagnosis.provenance.notes)
+    notes = diagnosis.provenance.notes
+    _list(canvas, "Notes", notes if page.verbose else [row for row in notes if NOT_CALLED not in row])
     canvas.gap()
     if diagnosis.missing and not page.verbose:
         canvas.text(f"Not found or not read: {len(diagnosis.missing)} remarks; -v lists them.", style="dim")
@@ -80,7 +84,7 @@ def _footer(diagnosis: Diagnosis) -> str:
     made = diagnosis.provenance
     tools = len(made.tools)
     who = diagnosis.request.specialists[0] if diagnosis.request.specialists else "nobody"
-    cost = f", {made.tokens} tokens, ${made.cost_usd:.2f}" if made.tokens else ""
+    cost = f", {made.tokens} tokens, ${made.cost_usd:.3f}" if made.tokens else ""
     return (
         f"{who} ({made.brain} mind), {tools} tool call{'' if tools == 1 else 's'}, sandbox: {made.sandbox},"
         f" {made.seconds:.1f} s{cost}. Nothing was changed."

@@ -4,40 +4,47 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from functools import partial
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from traindx.artifacts.folder.scope import Scope
-from traindx.artifacts.folder.unpack import laid_out
-from traindx.contract import ContextPackage, Diagnosis, Event, Listener, unheard
-from traindx.errors import UsageError
+from typing_extensions import Unpack
+
+from traindx.contract import ContextPackage, Diagnosis, Event, unheard
 from traindx.project import Project
-from traindx.toolbelt import Belt
+from traindx.walk.choices import BrainName, Choices
+from traindx.walk.minds import wants_claude
+from traindx.walk.opening import Paths, looked_at, open_belt
 
 if TYPE_CHECKING:
     from traindx.walk.household import Household
+    from traindx.walk.session import Session
 
-__all__ = ["adiagnose", "diagnose", "gather_context", "load_household", "looked_at", "open_belt"]
+__all__ = [
+    "BrainName",
+    "Choices",
+    "adiagnose",
+    "diagnose",
+    "gather_context",
+    "load_household",
+    "looked_at",
+    "open_belt",
+    "open_session",
+    "stream",
+]
 
 
-Paths = str | Path | Sequence[str | Path]
-
-
-def diagnose(
-    path: Paths, message: str = "", *, specialist: str | None = None, listener: Listener = unheard
-) -> Diagnosis:
+def diagnose(path: Paths, message: str = "", **choices: Unpack[Choices]) -> Diagnosis:
     """Find out why the run in `path` went wrong.
 
     Args:
         path: the run folder, a file of it, an archive, `-` for a log on standard input, or several of these. It is
             only ever read.
         message: what you see, in your own words; may be empty.
-        specialist: send this one instead of those the request asks for.
-        listener: called with an `Event` as the investigation goes on.
+        choices: `specialist`, `listener`, `brain`, `model`, budgets and more: see `Choices`.
 
     Returns:
         The diagnosis; `diagnosis.model_dump_json()` is the JSON contract.
@@ -45,26 +52,71 @@ def diagnose(
     Raises:
         TraindxError: the path cannot be read, or a definition file is wrong. The message is one clear sentence.
     """
-    return _to_the_end(adiagnose(path, message, specialist=specialist, listener=listener))
+    if wants_claude(choices):
+        return _to_the_end(_with_brakes(path, message, choices))
+    return _to_the_end(adiagnose(path, message, **choices))
 
 
-async def adiagnose(
-    path: Paths, message: str = "", *, specialist: str | None = None, listener: Listener = unheard
-) -> Diagnosis:
+async def adiagnose(path: Paths, message: str = "", **choices: Unpack[Choices]) -> Diagnosis:
     """`diagnose` for programs that already run an event loop; cancelling it ends the worker."""
+    async with open_session(path, **choices) as session:
+        return await session.diagnose(message)
+
+
+async def stream(path: Paths, message: str = "", **choices: Unpack[Choices]) -> AsyncGenerator[Event, None]:
+    """The events of a diagnosis as they happen; the last one is `done` and carries the diagnosis.
+
+    Leaving the loop, or cancelling the task that runs it, ends the investigation.
+    """
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[Event | None] = asyncio.Queue()
+    also = choices.get("listener", unheard)
+
+    def hear(event: Event) -> None:
+        # Progress comes from the thread that waits for the worker.
+        if event.kind != "done":
+            also(event)
+            loop.call_soon_threadsafe(queue.put_nowait, event)
+
+    heard = choices.copy()
+    heard["listener"] = hear
+    work = asyncio.ensure_future(adiagnose(path, message, **heard))
+    work.add_done_callback(lambda _: queue.put_nowait(None))
+    try:
+        while (event := await queue.get()) is not None:
+            yield event
+        diagnosis = work.result()
+        done = Event(kind="done", text=diagnosis.summary, diagnosis=diagnosis)
+        also(done)
+        yield done
+    finally:
+        if not work.done():
+            work.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await work
+
+
+@contextlib.asynccontextmanager
+async def open_session(
+    path: Paths, stop: asyncio.Event | None = None, **choices: Unpack[Choices]
+) -> AsyncIterator[Session]:
+    """A run kept open: `await session.diagnose(…)`, then `await session.ask(…)`. Setting `stop` ends a model's work."""
     began = time.perf_counter()
-    progress = partial(_tell, listener)
-    with looked_at(path) as (scope, remarks), open_belt(scope, Project.around(scope.root), progress) as belt:
+    listener = choices.get("listener", unheard)
+    async with contextlib.AsyncExitStack() as held:
+        scope, remarks = held.enter_context(looked_at(path))
+        project = Project.around(scope.root)
+        belt = held.enter_context(open_belt(scope, project, listener))
         belt.start()
         # The worker needs as long to wake up as this process needs for the other rooms' imports: both at once.
+        from traindx.walk.session import Session
         from traindx.walk.steps import Walk
 
-        walk = Walk(scope, Project.around(scope.root), belt, listener, began, remarks)
-        chosen = await walk.to_one_run()
-        if chosen is None:
-            return await walk.to_diagnosis(message, specialist)
-        with open_belt(chosen.scope, chosen.project, progress) as its_belt:
-            return await chosen.with_belt(its_belt).to_diagnosis(message, specialist)
+        walk = Walk(scope, project, belt, listener, began, remarks)
+        paths = [str(one) for one in ([path] if isinstance(path, str | Path) else path)]
+        session = Session(walk, choices, paths, held, stop)
+        await session.begin()
+        yield session
 
 
 def gather_context(path: Paths, message: str = "") -> ContextPackage:
@@ -80,31 +132,46 @@ def gather_context(path: Paths, message: str = "") -> ContextPackage:
     return context.model_copy(update={"symptoms": list(understand(message, context).symptoms)})
 
 
-@contextlib.contextmanager
-def looked_at(path: Paths) -> Iterator[tuple[Scope, list[str]]]:
-    """The scope for what was given, archives unpacked for as long as they are looked at."""
-    paths = [path] if isinstance(path, str | Path) else list(path)
-    if not paths:
-        raise UsageError("no path was given")
-    with contextlib.ExitStack() as unpacked:
-        places = [unpacked.enter_context(laid_out(one)) for one in paths]
-        yield Scope.of(*(place for place, _ in places)), [row for _, remarks in places for row in remarks]
-
-
-def open_belt(scope: Scope, project: Project, progress: Callable[[str], None] | None = None) -> Belt:
-    """The toolbelt for a run: our tools and the project's own."""
-    return Belt(scope, [project.tools] if project.tools else [], progress=progress)
-
-
-def _tell(listener: Listener, progress: str) -> None:
-    listener(Event(kind="stage", text=progress))
-
-
 def load_household(project: Project) -> Household:
     """The specialists and the catalog, ours and the project's own."""
     from traindx.walk.household import Household
 
     return Household.load(project)
+
+
+async def _with_brakes(path: Paths, message: str, choices: Choices) -> Diagnosis:
+    """A diagnosis that Ctrl-C brings to its end instead of throwing it away; a second one throws it away."""
+    stop = asyncio.Event()
+    with _interrupts(stop):
+        async with open_session(path, stop, **choices) as session:
+            return await session.diagnose(message)
+
+
+@contextlib.contextmanager
+def _interrupts(stop: asyncio.Event) -> Iterator[None]:
+    """Ctrl-C sets `stop`, where this is the thread that hears it."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    twice = False
+
+    def halt() -> None:
+        nonlocal twice
+        twice = stop.is_set()
+        stop.set()
+        if twice and task is not None:
+            task.cancel()
+
+    mine = threading.current_thread() is threading.main_thread()
+    if mine:
+        loop.add_signal_handler(signal.SIGINT, halt)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if twice:
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        if mine:
+            loop.remove_signal_handler(signal.SIGINT)
 
 
 def _to_the_end(walk: Coroutine[Any, Any, Diagnosis]) -> Diagnosis:

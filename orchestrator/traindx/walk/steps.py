@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from traindx import __version__
 from traindx.artifacts import Scope
-from traindx.brain import Brain, Case, Findings, LocalInvestigator
+from traindx.brain import Brain, Case, Findings, Journal, Unwritten
 from traindx.context import gather
 from traindx.contract import ContextPackage, Diagnosis, Event, Listener, Provenance
 from traindx.diagnosis import conclude, out_of_field, several_runs
@@ -32,6 +32,9 @@ class Walk:
     listener: Listener
     began: float
     remarks: Sequence[str] = ()
+    journal: Journal = field(default_factory=Unwritten)
+    notes: Callable[[], Sequence[str]] = tuple
+    """what is to be said about the whole walk, asked at its end"""
 
     async def to_one_run(self) -> Walk | None:
         """Where the folder holds several runs and only one of them failed: the walk through that one."""
@@ -48,8 +51,8 @@ class Walk:
         """The same walk with another toolbelt."""
         return replace(self, belt=belt)
 
-    async def to_diagnosis(self, message: str, specialist: str | None) -> Diagnosis:
-        """Gather, understand, investigate, verify, conclude."""
+    async def to_cases(self, message: str, specialist: str | None) -> list[Case] | Diagnosis:
+        """Gather and understand: a case for each specialist that is sent, or the answer that needs none of them."""
         household = Household.load(self.project)
         context = await self._context()
         if len(context.runs) > 1:
@@ -57,26 +60,40 @@ class Walk:
         request = household.understand(message, context, specialist)
         if not request.about_training:
             return out_of_field(request, self._provenance("none"))
-        brain: Brain = LocalInvestigator()
         context = context.model_copy(update={"symptoms": list(request.symptoms)})
-        findings = await self._investigate(brain, household, request, context)
+        sent = [household.specialists[row.specialist] for row in request.ranking[:MOST_SPECIALISTS]]
+        self.journal.write("context", {"context": context.model_dump(mode="json")})
+        return [
+            Case(request, context, one, self.belt, household.catalog, self.listener, self.journal, len(sent))
+            for one in sent
+        ]
+
+    async def to_diagnosis(self, message: str, specialist: str | None, brain: Brain) -> Diagnosis:
+        """Gather, understand, investigate, verify, conclude."""
+        cases = await self.to_cases(message, specialist)
+        if isinstance(cases, Diagnosis):
+            return self._done(cases)
+        findings = list(await asyncio.gather(*(brain.investigate(case) for case in cases)))
+        return self._done(await self._concluded(cases[0].request, cases[0].context, findings, brain.name))
+
+    async def _concluded(
+        self, request: Request, context: ContextPackage, findings: list[Findings], brain: str
+    ) -> Diagnosis:
         self._tell("opening every citation again")
-        causes = await asyncio.to_thread(verify, [cause for one in findings for cause in one.causes], self.belt)
-        diagnosis = conclude(request, context, findings, causes, self._provenance(brain.name))
-        self.listener(Event(kind="done", text=diagnosis.summary))
+        signals = [signal for one in findings for signal in one.signals]
+        named = [cause for one in findings for cause in one.causes]
+        causes = await asyncio.to_thread(verify, named, self.belt, signals)
+        name = brain if any(one.brain != "local" for one in findings) else "local"
+        return conclude(request, context, findings, causes, self._provenance(name))
+
+    def _done(self, diagnosis: Diagnosis) -> Diagnosis:
+        self.journal.write("diagnosis", {"diagnosis": diagnosis.model_dump(mode="json")})
+        self.listener(Event(kind="done", text=diagnosis.summary, diagnosis=diagnosis))
         return diagnosis
 
     async def _context(self) -> ContextPackage:
         self._tell(f"reading {self.scope.name}")
         return await asyncio.to_thread(gather, self.belt, self.scope, self.project.profile(), self.remarks)
-
-    async def _investigate(
-        self, brain: Brain, household: Household, request: Request, context: ContextPackage
-    ) -> list[Findings]:
-        """Send the ranked specialists, all at once."""
-        sent = [household.specialists[row.specialist] for row in request.ranking[:MOST_SPECIALISTS]]
-        cases = [Case(request, context, one, self.belt, household.catalog, self.listener) for one in sent]
-        return list(await asyncio.gather(*(brain.investigate(case) for case in cases)))
 
     def _provenance(self, brain: str) -> Provenance:
         return Provenance(
@@ -85,6 +102,7 @@ class Walk:
             sandbox=self.belt.sandbox,
             seconds=round(time.perf_counter() - self.began, 3),
             version=__version__,
+            notes=list(self.notes()),
         )
 
     def _tell(self, stage: str) -> None:

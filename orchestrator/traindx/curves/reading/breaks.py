@@ -175,7 +175,7 @@ def _stepped(goal: Objective, onset: int, after: Numbers) -> bool:
     third = max(2, len(after) // 3)
     drift = abs(float(np.median(after[:third]) - np.median(after[-third:])))
     scatter = float(np.percentile(after, 90) - np.percentile(after, 10))
-    at_once = float(np.median(after[:2])) > np.median(before) + 0.5 * jump
+    at_once = float(np.median(after[:2])) > float(np.median(before)) + 0.5 * jump
     return at_once and drift < 0.2 * jump and scatter < jump
 
 

@@ -1,0 +1,41 @@
+"""The states of the code that two runs tell of."""
+
+from __future__ import annotations
+
+from traindx.artifacts import Run
+from traindx.artifacts.program.gitstate import GitState
+from traindx.comparison.model import LONGEST_QUOTE, Difference
+
+
+def git_differences(good: Run, bad: Run) -> list[Difference]:
+    """Another commit, or uncommitted changes in one of the two."""
+    if not good.git or not bad.git:
+        return []
+    one, other = good.git[0], bad.git[0]
+    found = []
+    if one.commit and other.commit and not _same(one.commit, other.commit):
+        reason = "another commit: see the code that changed, or compare the two commits"
+        found.append(_difference(bad, "commit", one.commit[:12], other.commit[:12], 0.55, reason, other))
+    if _dirt(one) != _dirt(other) and None not in (one.dirty, other.dirty):
+        reason = "uncommitted changes in one of the two: the commit does not tell what ran"
+        found.append(_difference(bad, "uncommitted changes", _dirt(one), _dirt(other), 0.6, reason, other))
+    return found
+
+
+def _same(one: str, other: str) -> bool:
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
+
+
+def _dirt(state: GitState) -> str:
+    if not state.dirty:
+        return "none"
+    return ", ".join(state.changed[:5]) or "some"
+
+
+def _difference(
+    bad: Run, name: str, good: str, other: str, suspicion: float, reason: str, state: GitState
+) -> Difference:
+    text = bad.lines(state.source, state.line, state.line) if not state.source.startswith(".git") else []
+    quote = text[0].strip()[:LONGEST_QUOTE] if text else ""
+    return Difference("git", name, good, other, suspicion, reason, state.source, state.line if quote else 0, quote)
