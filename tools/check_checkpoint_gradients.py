@@ -82,7 +82,8 @@ def check_checkpoint_gradients(question: Question, run: Run) -> CheckpointGradie
     """
     checkpoint, group = _chosen(question, run)
     rows = read_moments(run.scope, checkpoint, group, run.checkpoints)
-    layers = [_measured(row) for row in rows if len(row.place.shape) > 1 and np.isfinite(row.second).all()]
+    sound = [row for row in rows if len(row.second) and np.isfinite(row.second).all() and float(row.second.min()) >= 0]
+    layers = [_measured(row) for row in sound if len(row.place.shape) > 1]
     if not layers:
         raise NoData(f"`{checkpoint.path}` holds no moments of a weight matrix that can be read as they lie")
     return CheckpointGradients(
@@ -120,7 +121,8 @@ def _measured(row: Moments) -> Measured:
     scale = math.sqrt(float(np.mean(second)))
     if row.first is None or len(row.first) != len(second) or not np.isfinite(row.first).all():
         return Measured(row, scale, math.nan, math.nan)
-    update = row.first.astype(np.float64) / (1 - row.betas[0] ** step) / (np.sqrt(second) + row.eps)
+    full = np.sqrt(second) + max(row.eps, 1e-30)
+    update = row.first.astype(np.float64) / (1 - row.betas[0] ** step) / full
     push = float(np.sqrt(np.mean(update**2)))
     size = 0.0 if row.weights is None else float(np.sqrt(np.mean(row.weights.astype(np.float64) ** 2)))
     return Measured(row, scale, push, row.lr * push / size if size > 0 else math.nan)

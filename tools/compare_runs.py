@@ -64,7 +64,7 @@ class Comparison(ToolOutput):
     left_out: int = Field(default=0, description="further differences, all of little suspicion")
 
 
-@tool(needs=["series", "settings", "code"])
+@tool(needs=["series", "settings", "code"], timeout=300.0)
 def compare_runs(question: Question, run: Run) -> Comparison:
     """Lay a good and a bad run side by side: the first point where their metrics part by more than noise, and the
     differences in settings, code and git state, ranked by how likely they are to matter.

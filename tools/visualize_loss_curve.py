@@ -54,7 +54,7 @@ class LossPicture(ToolOutput):
     pictures: dict[str, str] = Field(description="`svg` as text, `png` in base64")
 
 
-@tool(needs=["series"])
+@tool(needs=["series"], timeout=300.0)
 def visualize_loss_curve(question: Question, run: Run) -> LossPicture:
     """Draw the loss (or reward) over the run with validation, best point, onset of a break, spikes, resumptions, and
     learning rate and gradient norm below, as SVG or PNG of 1000 by 700.
@@ -64,6 +64,8 @@ def visualize_loss_curve(question: Question, run: Run) -> LossPicture:
     marks: list[Mark] = []
     said: list[Marked] = []
     for mark, row, index in [*_marks(rows, goal), *_seams(first)]:
+        if not np.isfinite(mark.x):
+            continue
         claim = f"{mark.label}: `{row.original}` is {row.values[index]:.4g}"
         marks.append(mark)
         place = cite(run, row, index, claim)
@@ -153,7 +155,9 @@ def _lost(loss: Series, first: int) -> Mark:
     after = np.flatnonzero(np.isfinite(loss.values[first:]))
     what = "NaN" if np.isnan(loss.values[first]) else "Inf"
     if len(after):
-        return Mark("lost", f"{what} at {where(loss, first)}", float(loss.at[first]))
+        lost = int(np.count_nonzero(~np.isfinite(loss.values)))
+        share = f", {lost:,} of {len(loss):,} values lost" if lost > 1 else ""
+        return Mark("lost", f"{what} at {where(loss, first)}{share}", float(loss.at[first]))
     return Mark("lost", f"{what} from {where(loss, first)} on", float(loss.at[first]), until=float(np.max(loss.at)))
 
 
@@ -230,6 +234,7 @@ def _name(run: Run) -> str:
 
 def _subtitle(first: Series, goal: Objective | None) -> str:
     text = f"{first.source} · {len(first):,} point{'s' * (len(first) > 1)}"
+    text += f" (one in {first.thinned}, extremes kept)" if first.thinned > 1 else ""
     if goal is None or not np.isfinite(goal.shape.best):
         return text
     shape = goal.shape

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import time
 from itertools import combinations
 from xml.etree import ElementTree
@@ -15,6 +16,7 @@ from traindx.drawing.envelope import stretches
 from traindx.drawing.layout import laid_out
 from traindx.drawing.scale import brief, fitted
 from traindx.drawing.shapes import HEIGHT, WIDTH, Words
+from traindx.errors import TraindxError
 
 
 def line(values: object, label: str = "train/loss", breaks: tuple[int, ...] = ()) -> Line:
@@ -123,3 +125,9 @@ def test_a_curve_is_not_drawn_across_a_gap_or_a_restart() -> None:
     values[10:12] = np.nan
     pieces = list(stretches(line(values, breaks=(30,)), 0, 39, 700))
     assert [(piece.x[0], piece.x[-1]) for piece in pieces] == [(0, 9), (12, 29), (30, 39)]
+
+
+def test_without_pillow_a_png_is_refused_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(TraindxError, match=r"traindx\[plot\]"):
+        png(busy())

@@ -183,3 +183,13 @@ def test_values_are_read_as_they_were_written(tmp_path: Path, dtype: str) -> Non
     assert set(values) == {"a", "b"}
     np.testing.assert_allclose(values["a"], state["a"].float().numpy().ravel(), rtol=1e-6)
     assert 0 < len(short["a"]) < 35
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.6, 0.95])
+def test_a_cut_off_checkpoint_is_an_honest_answer(tmp_path: Path, kept: float) -> None:
+    model = Residual(2)
+    save(tmp_path, model, train(model, steps=3))
+    raw = (tmp_path / "last.pt").read_bytes()
+    (tmp_path / "last.pt").write_bytes(raw[: int(kept * len(raw))])
+    with pytest.raises(NoData):
+        looked(tmp_path)

@@ -207,3 +207,24 @@ def test_the_diagnosis_names_the_schedule(tmp_path: Path, traindx: Callable[...,
     log(tmp_path, "epoch", broken(25))
     done = traindx("diagnose", tmp_path, "-m", "loss went up at epoch 25", "--json")
     assert '"lr-schedule-spike"' in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [
+        (lambda step: step, {"schedule-differs", "schedule-stepped-at-wrong-rate"}),
+        (lambda step: step // 100, {"schedule-as-planned"}),
+    ],
+    ids=["per batch", "per epoch"],
+)
+def test_a_log_in_steps_against_a_plan_in_epochs(
+    tmp_path: Path, count: Callable[[int], int], expected: set[str]
+) -> None:
+    (tmp_path / "train.py").write_text(program("CosineAnnealingLR(opt, T_max=10)"))
+    (tmp_path / "config.yaml").write_text("epochs: 10\n")
+    rows = [
+        f"epoch {step // 100} step {step} loss {value:.4f} lr {LR * (1 + math.cos(math.pi * count(step) / 10)) / 2:.6g}"
+        for step, value in zip(range(0, 1000, 7), falling(143), strict=True)
+    ]
+    (tmp_path / "train.log").write_text("\n".join(rows))
+    assert heard(tmp_path) == expected

@@ -16,6 +16,8 @@ class Event(Value):
     text: str
     diagnosis: Diagnosis | None = None
     """with `done`"""
+    thought: bool = False
+    """with `text`: a summary of what the model thinks, not what it answers"""
 
 
 Listener = Callable[[Event], None]

@@ -5,7 +5,7 @@ from traindx.curves.loss import main_loss, validation_of
 from traindx.curves.objective import Objective, adversaries, is_reward, measured, objective, words_of
 from traindx.curves.place import cite, nearest_index, where
 from traindx.curves.schedule import stalled_from, warms_up
-from traindx.curves.settings import cite_setting, clip_threshold, is_number, named, optimizer, rates
+from traindx.curves.settings import also_set, cite_setting, clip_threshold, is_number, named, optimizer, rates
 from traindx.curves.shape import Shape, shape_of
 from traindx.curves.summary import summarise
 
@@ -13,6 +13,7 @@ __all__ = [
     "Objective",
     "Shape",
     "adversaries",
+    "also_set",
     "by_layer",
     "cite",
     "cite_setting",

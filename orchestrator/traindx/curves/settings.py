@@ -62,6 +62,18 @@ def _plain(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "")
 
 
+def also_set(run: Run, setting: Setting) -> list[Setting]:
+    """Other places that give the same value to the same name: the config, the log that printed it, the default."""
+    last = _plain(setting.key.rsplit(".", 1)[-1])
+    return [
+        row
+        for row in run.settings
+        if row.value == setting.value
+        and _plain(row.key.rsplit(".", 1)[-1]) == last
+        and (row.source, row.line) != (setting.source, setting.line)
+    ]
+
+
 def cite_setting(run: Run, setting: Setting, claim: str) -> Citation:
     """The line that sets a value."""
     text = run.lines(setting.source, setting.line, setting.line)

@@ -110,7 +110,8 @@ def _ground(frame: Frames, marks: list[Mark]) -> list[Shape]:
         if frame.top <= y <= frame.bottom:
             shapes += [Stroke(((LEFT, y), (RIGHT, y)), GRID, 1), Words(LEFT - 8, y + 4, text, 12, SOFT, "end")]
     edge = ((LEFT, frame.top), (LEFT, frame.bottom), (RIGHT, frame.bottom))
-    scale = {"linear": "", "log": " (log scale)", "symlog": " (log scale, both signs)"}[frame.up.kind]
+    beyond = "below zero" if frame.up.low < -frame.up.unit / 2 else "zero included"
+    scale = {"linear": "", "log": " (log scale)", "symlog": f" (log scale, {beyond})"}[frame.up.kind]
     title = Words(LEFT, frame.top - 9, readable(frame.panel.title, 60) + scale, 13, INK)
     return [*shapes, Stroke(edge, SOFT, 1), title]
 
@@ -193,8 +194,18 @@ def _on_points(frame: Frames) -> list[Shape]:
             shapes += [Dot(x, y, "circle", 6.5, "#FFFFFF", filled=False), Dot(x, y, "circle", 5, INK, filled=False)]
         words = beside(x, y, readable(mark.label, 60), INK, frame.room, taken, curves)
         taken.append(words.frame)
-        shapes.append(words)
+        shapes += [*_leader(x, y, words), words]
     return shapes
+
+
+def _leader(x: float, y: float, words: Words) -> list[Shape]:
+    """A thin line from a mark to its label, where the label had to stand away from it."""
+    left, top, right, bottom = words.frame
+    near_x, near_y = min(max(x, left), right), bottom if bottom < y else top
+    if abs(near_y - y) < 18:
+        return []
+    start = y + (8 if near_y > y else -8)
+    return [Stroke(((x, start), (near_x, near_y)), SOFT, 0.9)]
 
 
 def _drawn_points(frame: Frames) -> tuple[Numbers, Numbers]:

@@ -22,7 +22,10 @@ class ToolInput(Value):
 
 
 class ToolOutput(Value):
-    """What a tool answers; the signals are its findings."""
+    """What a tool answers; the signals are its findings.
+
+    A field `pictures` (`svg` as text, `png` in base64) is what `traindx tool NAME PATH --out FILE` writes.
+    """
 
     signals: list[Signal] = Field(default_factory=list)
 

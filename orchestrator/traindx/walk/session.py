@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from traindx.brain import Brain, Case, LocalInvestigator
 from traindx.casefile import CaseFile, default_place, read_case
-from traindx.contract import Diagnosis
+from traindx.contract import ContextPackage, Diagnosis
 from traindx.errors import TraindxError, UsageError
 from traindx.walk.choices import Choices
 from traindx.walk.minds import claude, wants_claude
@@ -53,16 +53,30 @@ class Session:
             belt = self.held.enter_context(open_belt(chosen.scope, chosen.project, self.walk.listener))
             self.walk = chosen.with_belt(belt)
 
-    async def diagnose(self, message: str = "") -> Diagnosis:
-        """The diagnosis for this message."""
+    async def diagnose(self, message: str = "", specialist: str | None = None) -> Diagnosis:
+        """The diagnosis for this message, by the specialists it asks for or by the one named here."""
         asked = {"message": message, "paths": list(self.paths), "brain": self.brain.name}
         self.walk.journal.write("request", asked)
-        self.diagnosis = await self.walk.to_diagnosis(message, self.choices.get("specialist"), self.brain)
+        sent = specialist or self.choices.get("specialist")
+        self.diagnosis = await self.walk.to_diagnosis(message, sent, self.brain)
         return self.diagnosis
 
     async def cases(self, message: str = "") -> list[Case] | Diagnosis:
         """What the specialists would be given."""
         return await self.walk.to_cases(message, self.choices.get("specialist"))
+
+    async def context(self) -> ContextPackage:
+        """What the run left behind."""
+        return await self.walk.context()
+
+    async def rejoin(self, message: str, diagnosis: Diagnosis, said: str) -> None:
+        """Take up an earlier conversation about this run, so that its lead specialist can be asked; nothing is sent."""
+        self.diagnosis = diagnosis
+        led = next(iter(diagnosis.request.specialists), None)
+        cases = await self.walk.to_cases(message, led or self.choices.get("specialist"))
+        if self.claude is not None and not isinstance(cases, Diagnosis):
+            summary = diagnosis.model_dump_json(include={"status", "summary", "root_causes", "excluded", "questions"})
+            await self.claude.rejoined(cases[0], f"{summary}\n\n{said}")
 
     async def ask(self, question: str, specialist: str | None = None) -> str:
         """A follow-up question to a specialist of the latest diagnosis; raises `TraindxError` where nobody answers."""

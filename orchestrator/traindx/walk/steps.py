@@ -38,7 +38,7 @@ class Walk:
 
     async def to_one_run(self) -> Walk | None:
         """Where the folder holds several runs and only one of them failed: the walk through that one."""
-        context = await self._context()
+        context = await self.context()
         failed = [row for row in context.runs if row.failed]
         if len(context.runs) < 2 or len(failed) != 1:
             return None
@@ -54,7 +54,7 @@ class Walk:
     async def to_cases(self, message: str, specialist: str | None) -> list[Case] | Diagnosis:
         """Gather and understand: a case for each specialist that is sent, or the answer that needs none of them."""
         household = Household.load(self.project)
-        context = await self._context()
+        context = await self.context()
         if len(context.runs) > 1:
             return several_runs(context, self.scope.root, self._provenance("none"))
         request = household.understand(message, context, specialist)
@@ -91,7 +91,8 @@ class Walk:
         self.listener(Event(kind="done", text=diagnosis.summary, diagnosis=diagnosis))
         return diagnosis
 
-    async def _context(self) -> ContextPackage:
+    async def context(self) -> ContextPackage:
+        """What the run left behind."""
         self._tell(f"reading {self.scope.name}")
         return await asyncio.to_thread(gather, self.belt, self.scope, self.project.profile(), self.remarks)
 

@@ -100,7 +100,7 @@ def _moments(  # noqa: PLR0913, PLR0917 - one row of each list
         step=int(count) if isinstance(count, int | float) and count >= 1 else None,
         lr=_said(checkpoint, f"{asked}lr", math.nan),
         initial_lr=_said(checkpoint, f"{asked}initial_lr", math.nan),
-        betas=(_said(checkpoint, f"{asked}betas[0]", 0.9), _said(checkpoint, f"{asked}betas[1]", 0.999)),
+        betas=(_share(checkpoint, f"{asked}betas[0]", 0.9), _share(checkpoint, f"{asked}betas[1]", 0.999)),
         eps=_said(checkpoint, f"{asked}eps", 1e-8),
     )
 
@@ -108,6 +108,12 @@ def _moments(  # noqa: PLR0913, PLR0917 - one row of each list
 def _said(checkpoint: Checkpoint, key: str, default: float) -> float:
     value = checkpoint.scalars.get(key, default)
     return float(value) if isinstance(value, int | float) else default
+
+
+def _share(checkpoint: Checkpoint, key: str, default: float) -> float:
+    """A number of which a damaged or hostile file may say anything."""
+    value = _said(checkpoint, key, default)
+    return value if 0 <= value < 1 else default
 
 
 def _param_group(checkpoint: Checkpoint, prefix: str, position: int) -> int:

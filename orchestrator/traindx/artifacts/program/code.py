@@ -126,10 +126,18 @@ def _traits_of(node: ast.AST) -> Iterator[str]:
             yield f"optimizer-{name.lower()}"
         if name.endswith(("LR", "Scheduler", "Restarts")) and name != "LR":
             yield "scheduler"
+    elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Sub) and _scales_by_rate(node.value):
+        yield "optimizer-sgd"  # `W -= lr * gradient`, written out
     elif isinstance(node, ast.Constant) and node.value in {"LSTM", "GRU", "RNN"}:
         yield "recurrent"  # as in getattr(nn, "GRU")
     elif isinstance(node, ast.Compare) and _last_name(node.left) == "__name__":
         yield "entry-point"
+
+
+def _scales_by_rate(node: ast.expr) -> bool:
+    product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.MatMult)
+    names = {part.id.lower() for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return product and bool(names & {"lr", "learning_rate", "step_size", "eta", "alpha"})
 
 
 def _package(module: str) -> Iterator[str]:

@@ -146,16 +146,20 @@ class Conversation:
             self._shorten()
 
     async def _work(self, reply: Reply) -> None:
-        truncated = reply.stop_reason == "max_tokens"
         calls = [
             ToolCall(call.id, call.name, call.input, call.trouble or "the answer was cut off inside this call")
-            if truncated and call is reply.calls[-1]
+            if reply.stop_reason == "max_tokens" and call is reply.calls[-1]
             else call
             for call in reply.calls
         ]
+        try:
+            with span("tools", self.hands.who):
+                results = await within(self.hands.run(calls), max(1.0, self.budget.seconds_left), self.stop)
+        except (ModelFault, asyncio.CancelledError):
+            # One may still ask on, and the service refuses a conversation in which a call has no result.
+            self.tell("The tools were interrupted.", "not run: interrupted")
+            raise
         self._unanswered = []
-        with span("tools", self.hands.who):
-            results = await within(self.hands.run(calls), max(1.0, self.budget.seconds_left), self.stop)
         self._add(results)
 
     def _add(self, blocks: list[Block]) -> None:
@@ -178,8 +182,8 @@ class Conversation:
         entry = self.hands.case.journal.recall("turn", self.hands.who)
         return Reply.from_json(entry) if entry is not None else None
 
-    def _heard(self, words: str) -> None:
-        self.hands.case.listener(Event(kind="text", text=words))
+    def _heard(self, words: str, thought: bool) -> None:
+        self.hands.case.listener(Event(kind="text", text=words, thought=thought))
 
 
 def _salvaged(reply: Reply, goal: str) -> ToolCall:

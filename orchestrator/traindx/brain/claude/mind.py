@@ -6,10 +6,13 @@ import asyncio
 from dataclasses import replace
 from types import TracebackType
 
+from traindx.brain.claude.budget import Budget
 from traindx.brain.claude.client import MessagesClient
 from traindx.brain.claude.faults import ModelFault
+from traindx.brain.claude.framing import framed
 from traindx.brain.claude.investigation import Investigation
 from traindx.brain.claude.options import ClaudeOptions
+from traindx.brain.claude.prompt import rendered
 from traindx.brain.claude.scan import SCAN, Orders
 from traindx.brain.claude.spans import span
 from traindx.brain.interface import Case, Findings
@@ -32,6 +35,7 @@ class ClaudeBrain:
         self.redactor = Redactor(user_names=self.options.mask_user_names)
         self.client = MessagesClient(self.options, self.redactor)
         self.investigations: dict[str, Investigation] = {}
+        self._purses: list[Budget] = []
 
     async def __aenter__(self) -> ClaudeBrain:
         return self
@@ -44,8 +48,7 @@ class ClaudeBrain:
     async def investigate(self, case: Case) -> Findings:
         """The model's findings, or the local ones with the reason."""
         local, orders = await self._prepared(case)
-        case = replace(case, context=case.context.model_copy(update={"signals": local.signals}))
-        investigation = Investigation(case, local, self.client, self.options, self.stop)
+        investigation = self._opened(case, local)
         self.investigations[case.specialist.name] = investigation
         try:
             if self.stop is not None and self.stop.is_set():
@@ -61,8 +64,29 @@ class ClaudeBrain:
     async def prepared(self, case: Case) -> Investigation:
         """An investigation before its first call: what would be sent is `conversation.request(…)`."""
         local, _ = await self._prepared(case)
+        return self._opened(case, local)
+
+    async def rejoined(self, case: Case, earlier: str) -> None:
+        """Open an investigation that knows how an earlier one ended and what was said about it; nothing is sent."""
+        investigation = await self.prepared(case)
+        investigation.conversation.tell(rendered("rejoined", earlier=framed(earlier, "the earlier conversation")))
+        self.investigations[case.specialist.name] = investigation
+
+    @property
+    def tokens(self) -> int:
+        """Every token of every investigation and question so far."""
+        return sum(purse.usage.total for purse in self._purses)
+
+    @property
+    def cost_usd(self) -> float:
+        """What all of them cost; models without a known price count nothing."""
+        return sum(purse.cost_usd for purse in self._purses)
+
+    def _opened(self, case: Case, local: Findings) -> Investigation:
         case = replace(case, context=case.context.model_copy(update={"signals": local.signals}))
-        return Investigation(case, local, self.client, self.options, self.stop)
+        investigation = Investigation(case, local, self.client, self.options, self.stop)
+        self._purses.append(investigation.conversation.budget)
+        return investigation
 
     async def _prepared(self, case: Case) -> tuple[Findings, list[str]]:
         """The local findings, and what in the artifacts gives orders."""

@@ -11,7 +11,8 @@ from traindx.brain.claude.faults import ModelFault
 from traindx.brain.claude.pricing import Usage
 
 Block = dict[str, Any]
-Hearing = Callable[[str], None]
+Hearing = Callable[[str, bool], None]
+"""told each piece as it comes, and whether it is a thought"""
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def _grow(block: _Open, delta: Any, heard: Hearing) -> None:
     block.text.append(said)
     # From Sonnet 5.5 on, what the model says between tool calls arrives as summarised thinking.
     if said and kind != "input_json_delta":
-        heard(said)
+        heard(said, kind == "thinking_delta")
 
 
 def _finished(opened: list[_Open]) -> tuple[list[Block], list[ToolCall]]:

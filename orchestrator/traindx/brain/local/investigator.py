@@ -15,8 +15,6 @@ from traindx.request import KINDS
 MOST_HYPOTHESES = 3
 MOST_EVIDENCE = 8
 FEWEST_POINTS = 5
-WORTH_MENTIONING = 1.5
-"""log-odds that must speak for a cause before its exclusion is worth a line"""
 
 
 class LocalInvestigator:
@@ -104,7 +102,7 @@ def _excluded(beliefs: Sequence[Belief], followers: Sequence[tuple[Belief, str]]
     contradicted = [
         f"`{belief.hypothesis.id}`: {belief.against[0][0].claim}"
         for belief in beliefs
-        if belief.against and _spoken_for(belief) >= WORTH_MENTIONING and belief.hypothesis.id not in gone
+        if belief.against and belief.hypothesis.prior + _spoken_for(belief) >= 0 and belief.hypothesis.id not in gone
     ]
     return [*followed, *contradicted]
 

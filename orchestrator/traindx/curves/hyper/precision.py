@@ -1,0 +1,47 @@
+"""Half precision."""
+
+from __future__ import annotations
+
+from traindx.artifacts import Run, Setting
+from traindx.contract import Signal
+from traindx.curves.settings import cite_setting
+
+
+def precision(run: Run) -> list[Signal]:
+    """Whether the run computes in fp16, and whether its weights are fp16 as well."""
+    found = []
+    half = next((row for row in run.settings if _is_half(row)), None)
+    if half is not None:
+        claim = f"`{half.key}` = {half.value}: the run computes in half precision"
+        found.append(Signal(id="half-precision", claim=claim, citations=[cite_setting(run, half, claim)]))
+    if half is not None or any("half-weights" in unit.traits for unit in run.code):
+        found.extend(_weights_in_half(run, half))
+    return found
+
+
+def _weights_in_half(run: Run, half: Setting | None) -> list[Signal]:
+    """fp16 everywhere: small updates are rounded away. Autocast and a scaler keep the weights in single precision."""
+    code = [unit for unit in run.code if "training-loop" in unit.traits]
+    if not code or any("amp" in unit.traits or "distributed" in unit.traits for unit in run.code):
+        return []
+    if any(unit.traits & {"transformers", "lightning", "keras"} for unit in code):
+        return []
+    if any(word in row.key.lower() for row in run.settings for word in ("scale", "master")):
+        return []
+    claim = f"`{half.key}` = {half.value}" if half is not None else "`.half()` is called on the model"
+    claim += ", and the code has neither autocast nor a loss scaler: the weights themselves are fp16"
+    places = [cite_setting(run, half, claim)] if half is not None else []
+    return [Signal(id="weights-in-half", claim=claim, citations=places)]
+
+
+def _is_half(setting: Setting) -> bool:
+    key, value = setting.key.lower(), str(setting.value).lower()
+    if key.endswith("fp16") or key.endswith("half"):
+        return value in {"true", "1"}
+    return any(word in key for word in ("precision", "dtype", "amp")) and value in {
+        "fp16",
+        "16",
+        "16-mixed",
+        "float16",
+        "half",
+    }

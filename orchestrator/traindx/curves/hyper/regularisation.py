@@ -1,0 +1,59 @@
+"""Weight decay and dropout far above the usual."""
+
+from __future__ import annotations
+
+import math
+
+from traindx.artifacts import Run, Setting
+from traindx.contract import Fact, Signal
+from traindx.curves.settings import also_set, cite_setting, named, optimizer
+
+DECAYS = (
+    "weight_decay",
+    "wd",
+    "l2",
+    "l2_lambda",
+    "l2_reg",
+    "l2_penalty",
+    "decay_lambda",
+    "l1",
+    "l1_lambda",
+    "lambda_l2",
+)
+DROPOUTS = (
+    "dropout",
+    "dropout_rate",
+    "p_drop",
+    "drop_rate",
+    "hidden_dropout_prob",
+    "drop",
+    "p_dropout",
+    "dropout_p",
+    "p",
+)
+# Decoupled decay is multiplied by the learning rate; decay added to the gradient counts as it stands.
+MUCH_DECAY = {"sgd": 0.01, "adam": 0.05, "rmsprop": 0.05, "adagrad": 0.05, "nadam": 0.05, "lion": 1.0}
+MUCH_DECAY_DECOUPLED = 0.3
+MUCH_DROPOUT = 0.6
+
+
+def regularisation(run: Run) -> list[Signal]:
+    """The regulariser that is far above the usual."""
+    decay = named(run.settings, *DECAYS)
+    much = MUCH_DECAY.get(optimizer(run) or "", MUCH_DECAY_DECOUPLED)
+    if decay is not None and float(decay.value) > much:
+        # From much to ten times as much: by then the penalty is the objective.
+        strength = min(1.0, 0.3 + 0.7 * math.log10(float(decay.value) / much))
+        return [_heavy(run, decay, "weight_decay", much, strength)]
+    dropout = named(run.settings, *DROPOUTS)
+    if dropout is not None and MUCH_DROPOUT < float(dropout.value) < 1 and "drop" in dropout.key.lower():
+        strength = 0.4 + 0.6 * (float(dropout.value) - MUCH_DROPOUT) / (0.9 - MUCH_DROPOUT)
+        return [_heavy(run, dropout, "dropout", MUCH_DROPOUT, min(1.0, strength))]
+    return []
+
+
+def _heavy(run: Run, setting: Setting, fact: str, much: float, strength: float) -> Signal:
+    claim = f"`{setting.key}` = {setting.value:g}, where {much:g} is already much"
+    facts: dict[str, Fact] = {fact: setting.value, "decay_place": f"{setting.source}:{setting.line}"}
+    places = [cite_setting(run, row, claim) for row in [setting, *also_set(run, setting)[:2]]]
+    return Signal(id="regularised-heavily", claim=claim, strength=strength, citations=places, facts=facts)
