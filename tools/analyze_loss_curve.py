@@ -8,7 +8,7 @@ from pydantic import Field
 from traindx.artifacts import Run
 from traindx.contract import Value
 from traindx.curves import Objective, measured, objective, where
-from traindx.curves.reading import accuracy, breaks, learning, restlessness, rhythm, start, validation
+from traindx.curves.reading import accuracy, breaks, completion, learning, restlessness, rhythm, start, validation
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 WINDOWS = 8
@@ -73,6 +73,7 @@ class LossCurve(ToolOutput):
         "loss-fell-slowly": "the loss falls steadily but has hardly left its start",
         "loss-repeats-every-epoch": "the same ups and downs come back in every epoch",
         "val-rises-while-train-falls": "validation loss rises from its best while training loss goes on falling",
+        "run-completed": "the last logged step is the last planned one",
         "val-follows-train": "validation loss ended near its best",
         "val-still-falling": "the last evaluation alone brought validation down by a good part",
         "val-better-than-train": "validation loss ends well below training loss",
@@ -86,7 +87,7 @@ def analyze_loss_curve(question: Question, run: Run) -> LossCurve:
     recovered, plateaus at chance level, NaN and what preceded it, and whether validation follows training.
     """
     goal = _chosen(question, run)
-    readings = (breaks, start, learning, restlessness, rhythm, validation, accuracy)
+    readings = (breaks, start, learning, restlessness, rhythm, validation, accuracy, completion)
     loss, shape = goal.series, goal.shape
     return LossCurve(
         series=loss.name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from traindx.brain.interface import Case, Findings
-from traindx.brain.local.belief import WORTH_ASKING, Belief, believe, roots_and_followers
+from traindx.brain.local.belief import LIKELY, WORTH_ASKING, Belief, believe, roots_and_followers
 from traindx.brain.local.plan import plan
 from traindx.brain.local.sections import Answer, sections_for
 from traindx.catalog import FailureMode, fix_for, issue_for, load_healthy
@@ -42,7 +42,9 @@ class LocalInvestigator:
         lacking, blind = _unseen(case)
         status: Status = "diagnosis_complete"
         if not roots:
-            status = "healthy" if healthy.probability >= 0.5 and not blind else "needs_more_data"
+            # A run that went through all its steps was seen to the end, however little it logged on the way.
+            ended_well = any(signal.id == "run-completed" for signal in signals)
+            status = "healthy" if healthy.probability >= LIKELY and (ended_well or not blind) else "needs_more_data"
         open_ones = [] if roots or status == "healthy" else _open_hypotheses(beliefs)
         causes = [_cause(belief, case.catalog) for belief in roots[:MOST_HYPOTHESES] or open_ones]
         excluded = _excluded(beliefs, followers, {cause.id for cause in causes})
