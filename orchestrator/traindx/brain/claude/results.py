@@ -14,6 +14,7 @@ from traindx.toolbelt import ToolResult
 
 HEAD_SHARE = 0.7
 SHOW = "show_result"
+PICTURES = "pictures"
 
 
 @dataclass
@@ -60,7 +61,8 @@ def result_text(result: ToolResult) -> str:
         return result.reason
     parts = []
     for name, value in result.output.items():
-        if value in (None, [], {}, ""):
+        # A picture is for people: its marks and lines stand in the other fields.
+        if value in (None, [], {}, "") or name == PICTURES:
             continue
         if isinstance(value, str) and "\n" in value:
             parts.append(f"{name}:\n{value}")
