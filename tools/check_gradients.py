@@ -106,7 +106,7 @@ def _signals(run: Run, norms: Series, top: int) -> list[Signal]:
         grown = ahead / calm
         claim = f"`{norms.original}` had already grown {grown:.0f}-fold before the loss broke at {where(loss, onset)}"
         return [_signal("grad-norm-exploded-before-onset", claim, run, norms, [max(0, at - 1)], {"grad_norm": ahead})]
-    if with_it > SPIKE * calm:
+    if with_it > SPIKE * calm >= 0:
         claim = (
             f"`{norms.original}` jumped from {calm:.3g} to {with_it:.3g} at {where(norms, at)}, together with the loss"
         )

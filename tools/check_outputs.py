@@ -86,10 +86,10 @@ def _measured(run: Run, row: Series) -> Signal | None:
     values = np.where(np.isfinite(row.values), row.values, np.nan)
     quarter = max(1, len(values) // 4)
     top = int(np.nanargmax(values))
-    peak, end = float(values[top]), float(np.nanmedian(values[-quarter:]))
-    last = len(row) - 1
-    if peak <= 0:
+    late = values[-quarter:][np.isfinite(values[-quarter:])]
+    if not len(late) or values[top] <= 0:
         return None
+    peak, end, last = float(values[top]), float(np.median(late)), len(row) - 1
     whole = _whole(run, row)
     count = bool(words_of(row) & {"distinct", "unique", "modes", "uniq"}) and peak >= 2
     if end <= COLLAPSED * peak or (count and end <= 1) or (whole > 2 * max(end, 1) and end <= 1):

@@ -36,6 +36,13 @@ def evaluated(*val: float) -> dict[str, str]:
     return {"train.log": "\n".join(lines) + "\n"}
 
 
+def counted(total: int, last: int, every: int = 10) -> dict[str, str]:
+    """A log that tells how many steps were planned, up to the last one that was made."""
+    steps = range(every, last + 1, every)
+    lines = [f"step {step}/{total} loss {value:.4f}" for step, value in zip(steps, falling(len(steps)), strict=True)]
+    return {"train.log": "\n".join(lines) + "\n"}
+
+
 REPEATED = [2.0 - 0.1 * (n // 12) + 0.3 * np.sin(2.1 * (n % 12)) for n in range(72)]
 SHUFFLED = [2.0 - 0.1 * (n // 12) + wobble for n, wobble in enumerate(noise(72, 0.2))]
 STEPPED = [*falling(18), *around(1.2, 12, 0.005)]
@@ -92,6 +99,9 @@ CASES = [
          silent="accuracy-low-in-training accuracy-high"),
     case(TOOL, "percent", table(loss=falling(), train_acc=np.linspace(20, 96, 30).round(1).tolist()), "accuracy-high"),
     case(TOOL, "a high accuracy before a break", table(loss=broken(), acc=[0.95] * 30), silent="accuracy-high"),
+    case(TOOL, "to the last planned step", counted(500, 500), "run-completed"),
+    case(TOOL, "all but the last tenth", counted(500, 450), silent="run-completed"),
+    case(TOOL, "to the last of thirty steps", counted(30, 30, 1), silent="run-completed"),
 ]  # fmt: skip
 
 

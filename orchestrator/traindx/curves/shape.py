@@ -14,6 +14,7 @@ Numbers = npt.NDArray[np.float64]
 # best: healthy runs in the wild wander by up to a tenth of their improvement.
 LASTING_SHARE = 0.25
 LASTING_NOISE = 6.0
+CLEARLY_LEARNED = 20
 FEWEST_POINTS = 5
 # Past this many points a curve is looked at in windows, so that the cost stays linear and the noise averages out.
 MOST_WINDOWS = 400
@@ -128,7 +129,9 @@ def _onset(level: Numbers, best_window: int, best: float, start: float, end: flo
         return None
     rise = end - best
     learned = max(start - best, 0.0)
-    floor = max(LASTING_SHARE * learned, LASTING_NOISE * noise, 0.02 * abs(best))
+    # Where hardly anything was learned, a rise must also be a fiftieth of the level; a clear fall is its own measure.
+    level_counts = 0.02 * abs(best) if learned < CLEARLY_LEARNED * noise else 0.0
+    floor = max(LASTING_SHARE * learned, LASTING_NOISE * noise, level_counts)
     if rise <= floor:
         return None
     above = level > best + max(3 * noise, 0.2 * rise)

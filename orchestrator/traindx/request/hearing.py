@@ -51,6 +51,8 @@ class Heard:
 
 def hear(parts: Sequence[tuple[Clause, ...]]) -> tuple[Heard, ...]:
     """Every phrase of the lexicon, once each, in its most certain use; what is denied is left out."""
+    if not parts:
+        return ()
     message = _Message(parts)
     return tuple(heard for phrase in PHRASES if (heard := message.listen(phrase)) is not None)
 

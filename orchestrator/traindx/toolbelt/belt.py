@@ -57,6 +57,7 @@ class Belt:
         self._workers: dict[Party, WorkerProcess] = {}
         self._specs: dict[str, ToolSpec] | None = None
         self._answers: dict[tuple[str, str], ToolResult] = {}
+        self._with_schemas = False
         self._sandbox: Sandbox | None = None
         self._lock = threading.RLock()
         self._closed = False
@@ -85,10 +86,13 @@ class Belt:
                     return "none"
             return self._sandbox or "none"
 
-    def specs(self) -> dict[str, ToolSpec]:
-        """Every tool that can be loaded, described; `problems` then holds the files that cannot."""
+    def specs(self, *, schemas: bool = True) -> dict[str, ToolSpec]:
+        """Every tool that can be loaded, described; `problems` then holds the files that cannot.
+
+        Without `schemas` those of input and output may be left empty: they take longer than all the rest.
+        """
         with self._lock:
-            if self._specs is None:
+            if self._specs is None or (schemas and not self._with_schemas):
                 problems = list(self._found.problems)
                 described = {}
                 for party in {_party(path) for path in self._found.tools.values()}:
@@ -96,10 +100,10 @@ class Belt:
                         self._worker(party)
                 for name, path in self._found.tools.items():
                     try:
-                        described[name] = self._describe(name, path)
+                        described[name] = self._describe(name, path, schemas)
                     except DefinitionError as error:
                         problems.append(error)
-                self._specs, self.problems = described, problems
+                self._specs, self.problems, self._with_schemas = described, problems, schemas
             return self._specs
 
     def call(
@@ -152,9 +156,9 @@ class Belt:
             return _failed(name, str(error))
         return _result(name, answer)
 
-    def _describe(self, name: str, path: Path) -> ToolSpec:
+    def _describe(self, name: str, path: Path, schemas: bool) -> ToolSpec:
         try:
-            answer = self._ask(_party(path), {"do": "describe", "name": name, "path": str(path)})
+            answer = self._ask(_party(path), {"do": "describe", "name": name, "path": str(path), "schemas": schemas})
         except WorkerLost as lost:
             raise DefinitionError(path, 1, f"cannot be loaded: {lost}") from None
         if answer.get("status") == "described":

@@ -22,12 +22,16 @@ from traindx.toolbelt.result import ToolSpec
 from traindx.toolbelt.sandbox import Confinement, confine, die_with_parent
 from traindx.toolbelt.sandbox.limits import allow_processor_time
 
+_NEEDED = ("numpy", "traindx.curves", "traindx.context.survey", "traindx.evidence.reopen")
 _EXTRAS = {"torch": "traindx[torch]"}
 
 
 def main(requests: int, answers: int, parent: int) -> None:
     """Serve requests until the belt closes the pipe; `parent` is the process number of the belt."""
     die_with_parent(parent)
+    # The parent is still importing its own rooms: what every diagnosis needs is imported meanwhile.
+    for needed in _NEEDED:
+        importlib.import_module(needed)
     message = read_message(requests)
     if message is None:
         return
@@ -55,7 +59,7 @@ class Service:
         try:
             loaded = self._load(name, path)
             if request["do"] == "describe":
-                return frame({"status": "described", "spec": _spec(loaded, path).model_dump()})
+                return frame({"status": "described", "spec": _spec(loaded, path, request["schemas"]).model_dump()})
             return self._call(loaded, request)
         except DefinitionError as error:
             if request["do"] == "describe":
@@ -127,12 +131,12 @@ def _engine_task(reference: str) -> Tool:
     return task
 
 
-def _spec(tool: Tool, path: str | None) -> ToolSpec:
+def _spec(tool: Tool, path: str | None, schemas: bool) -> ToolSpec:
     return ToolSpec(
         name=tool.name,
         description=tool.description,
-        input_schema=tool.input.model_json_schema(),
-        output_schema=tool.output.model_json_schema(mode="serialization"),
+        input_schema=tool.input.model_json_schema() if schemas else {},
+        output_schema=tool.output.model_json_schema(mode="serialization") if schemas else {},
         needs=list(tool.needs),
         packages=list(tool.packages),
         emits=dict(tool.emits),

@@ -99,7 +99,8 @@ class Walk:
     def _provenance(self, brain: str) -> Provenance:
         return Provenance(
             brain=brain,
-            tools=list(self.belt.uses),
+            # Specialists work at once: in the order of their names the list is the same every time.
+            tools=sorted(self.belt.uses, key=lambda use: use.tool),
             sandbox=self.belt.sandbox,
             seconds=round(time.perf_counter() - self.began, 3),
             version=__version__,

@@ -24,7 +24,9 @@ class LocalInvestigator:
 
     async def investigate(self, case: Case) -> Findings:
         """Call the tools that can tell hypotheses apart, then weigh what they found."""
-        planned = plan(case.specialist.tools, case.belt.specs(), case.catalog, case.context, case.specialist.name)
+        planned = plan(
+            case.specialist.tools, case.belt.specs(schemas=False), case.catalog, case.context, case.specialist.name
+        )
         results = [await case.call(tool) for tool in planned.tools]
         signals = [signal for result in results for signal in result.signals]
         for signal in signals:

@@ -40,7 +40,7 @@ def at_the_break(run: Run, rate: Series | None) -> list[Signal]:
     at = nearest_index(rate, float(loss.at[onset]))
     # The change may be logged a little before the loss shows it: one point, or a twentieth of a densely logged run.
     first = max(0, at - max(1, len(rate) // 20))
-    before, after = float(rate.values[first]), float(np.nanmax(rate.values[first : at + 1]))
+    before, after = float(rate.values[first]), float(np.max(rate.values[first : at + 1], initial=-np.inf))
     if not (math.isfinite(before) and math.isfinite(after)) or before <= 0 or at == 0:
         return []
     if after < RAISED * before:

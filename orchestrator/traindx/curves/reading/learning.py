@@ -73,6 +73,8 @@ def _still_falling(run: Run, goal: Objective) -> float:
     """
     shape = goal.shape
     values = goal.costs[np.isfinite(goal.costs)]
+    if len(values) < 8:
+        return float(min(1.0, shape.slope / 0.22)) if shape.slope > 0.1 else 0.0
     before, between, now = (float(np.median(part)) for part in np.array_split(values, 8)[5:])
     # A curve that bends towards its floor loses speed by half from eighth to eighth; one that is under way does not.
     steady = between - now > 0.6 * (before - between) and before - now > 2 * shape.noise

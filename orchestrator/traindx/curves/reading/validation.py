@@ -39,7 +39,7 @@ def validation(run: Run, goal: Objective) -> list[Signal]:
         strength = _overfit_strength(seen, _train_at(loss, seen_on, best), shape.end)
         return [Signal(id="val-rises-while-train-falls", claim=claim, strength=strength, citations=places, facts=facts)]
     if turned or seen.improvement <= 0:
-        return []
+        return improving
     claim = f"`{seen_on.original}` ended at {seen.end:.4g}, near its best {seen.best:.4g}"
     place = cite(run, seen_on, last, claim)
     found = [*improving, Signal(id="val-follows-train", claim=claim, citations=[place], facts=facts)]
