@@ -6,7 +6,7 @@ import numpy as np
 
 from traindx.artifacts import Run, Series
 from traindx.contract import Fact, Signal
-from traindx.curves import adversaries, cite, where
+from traindx.curves import adversaries, cite, cite_setting, is_number, named, where
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 FEWEST = 5
@@ -21,6 +21,10 @@ _LOWER = {"loss", "error", "ppl", "perplexity", "mse", "mae", "rmse", "wer", "ce
 # A KL term of a hundredth of a nat, or below a thousandth of the reconstruction, tells the decoder nothing.
 NO_INFORMATION = 0.05
 FORGOTTEN = 0.15
+KL_WEIGHTS = ("beta", "kl_weight", "kl_coef", "lambda_kl", "kl_lambda", "kld_weight", "beta_kl")
+FOR_ONE_SIDE = re.compile(
+    r"(?:lr|steps?|iters?|rate)_?(?:d|disc)(?:$|_)|(?:^|[._])(?:d|disc|critic)_?(?:lr|steps?|iters?)", re.I
+)
 
 
 class Question(ToolInput):
@@ -81,8 +85,11 @@ def _latent(run: Run, series: list[Series]) -> list[Signal]:
             f"`{row.original}` ends at {end:.3g} beside a reconstruction term of {scale:.4g}: the latent says nothing"
         )
         facts: dict[str, Fact] = {"kl_end": end, "kl_series": row.original}
-        place = cite(run, row, len(row) - 1, claim)
-        return [Signal(id="kl-near-zero", claim=claim, citations=[place], facts=facts)]
+        places = [cite(run, row, len(row) - 1, claim)]
+        weight = named(run.settings, *KL_WEIGHTS)
+        if weight is not None and float(weight.value) > 0:
+            places.append(cite_setting(run, weight, f"the weight of the KL term: {weight.value:g}"))
+        return [Signal(id="kl-near-zero", claim=claim, citations=places, facts=facts)]
     return []
 
 
@@ -105,6 +112,8 @@ def _adversaries(run: Run, series: list[Series]) -> list[Signal]:
         cite(run, discriminator, len(discriminator) - 1, "the discriminator's loss at the end"),
         cite(run, generator, len(generator) - 1, "the generator's loss at the end"),
     ]
+    faster = [row for row in run.settings if is_number(row) and FOR_ONE_SIDE.search(row.key)]
+    places += [cite_setting(run, row, f"`{row.key}` sets the balance between the two") for row in faster[:3]]
     return [Signal(id="discriminator-wins", claim=claim, citations=places, facts={"d_end": d_end, "g_end": g_end})]
 
 

@@ -1,20 +1,68 @@
-"""`traindx chat PATH`: not there yet, and it says so."""
+"""`traindx chat PATH`: talk about a run."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 
-from traindx.cli.diagnose import Commands
+from traindx.cli.diagnose import Commands, add_brain_options, choices_from
 from traindx.errors import UsageError
+
+EXAMPLES = """examples:
+  traindx chat runs/42 -m "loss went up after epoch 7"
+  traindx chat runs/42 --resume                     go on where the last chat about it ended
+  printf 'why?\\n/evidence 1\\n' | traindx chat runs/42
+  traindx chat runs/42 --brain claude --model haiku --max-usd 0.20
+
+In the chat, /help lists the commands; Ctrl-C interrupts an answer, Ctrl-D ends the chat. Without a key the local
+investigator answers: why, show me, how do I fix it, what if I halve the lr, what was the lr at step 500 …"""
 
 
 def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentParser) -> None:
     """Declare the command."""
-    parser = commands.add_parser("chat", parents=[shared], help="talk about a run (comes with a later release)")
-    parser.add_argument("path", metavar="PATH", nargs="?", default="PATH", help="the run folder")
+    parser = commands.add_parser(
+        "chat",
+        parents=[shared],
+        help="talk about a run: diagnosis first, then your questions",
+        description="Diagnoses a run and stays for questions: why, where, how to fix it, what if. Nothing in PATH is\n"
+        "ever changed; chats are kept in $XDG_STATE_HOME/traindx/chats.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "path", metavar="PATH", nargs="*", help="the run folder, a file of it, a zip or tar; or several"
+    )
+    parser.add_argument("-m", "--message", default="", help="what you see, in your own words")
+    parser.add_argument(
+        "--resume",
+        metavar="CASE",
+        nargs="?",
+        const="",
+        help="go on with the last chat about PATH, or with CASE (a kept chat or a case file), without a new diagnosis",
+    )
+    parser.add_argument("--specialist", metavar="NAME", help="send this specialist (see `traindx agents`)")
+    add_brain_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Point to the command that works today."""
-    raise UsageError(f'chat comes with a later release; today: `traindx diagnose {args.path} -m "what you see"`')
+    """Hold the chat."""
+    from traindx.chat import Invitation, chat
+    from traindx.cli.output import page_for
+
+    if args.json:
+        raise UsageError("a chat has no JSON form; `traindx diagnose PATH --json` has")
+    paths, resume = list(args.path), args.resume
+    if resume and not paths and Path(resume).is_dir():
+        # `traindx chat --resume runs/42`: the folder was meant as PATH.
+        paths, resume = [resume], ""
+    if "-" in paths:
+        raise UsageError("a chat reads your questions from standard input: save the log to a file and give its name")
+    if not paths and not resume:
+        raise UsageError("which run? `traindx chat PATH`")
+    if resume is not None and args.message:
+        raise UsageError("`--resume` goes on with the earlier message; describe anew what you see in the chat itself")
+    sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
+    chat(Invitation(paths, args.message, choices_from(args), resume, args.quiet), page_for(args))
+    return 0
