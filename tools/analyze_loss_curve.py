@@ -78,6 +78,7 @@ class LossCurve(ToolOutput):
         "val-still-falling": "the last evaluation alone brought validation down by a good part",
         "val-better-than-train": "validation loss ends well below training loss",
         "val-equals-train": "validation and training loss ended at the same level",
+        "val-accuracy-lags": "the training data is known by heart, and accuracy on other data stays far behind",
         "accuracy-high": "accuracy, or R2, is above 0.9 at the end",
         "accuracy-low-in-training": "accuracy on the training data itself stays low",
     },

@@ -10,6 +10,7 @@ from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 # AutoTrainer calls a growth of 70x an explosion; ten times the usual norm is where clipping recipes start to act.
 SPIKE = 5.0
 EXPLOSION = 30.0
+BURST = 100.0
 # Below this a step of any usual learning rate changes no weight in single precision (SageMaker takes 1e-7 per weight).
 TINY = 1e-5
 # AutoTrainer calls early layers vanished below a thousandth of the late ones.
@@ -40,6 +41,8 @@ class GradientReport(ToolOutput):
     emits={
         "grad-norm-exploded-before-onset": "the gradient norm grew by orders of magnitude before the loss broke",
         "grad-norm-jumped-at-onset": "the gradient norm jumped together with the loss",
+        "grad-norm-calm-at-onset": "the gradient norm stays in its range where the loss breaks",
+        "grad-norm-burst": "the gradient norm burst to a hundred times its usual size, for a moment",
         "grad-norm-exploded": "the gradient norm grew by orders of magnitude and stayed there",
         "grad-norm-steady": "the gradient norm stayed in its usual range to the end",
         "grad-norm-non-finite": "the gradient norm is NaN or Inf from some point on to the end",
@@ -115,6 +118,9 @@ def _signals(run: Run, norms: Series, top: int) -> list[Signal]:
         # Ten times the usual goes with any break; a thousand times is a gradient that exploded.
         strength = float(np.clip(np.log10(with_it / max(calm, 1e-30)) / 3, 0.3, 1.0))
         return [signal.model_copy(update={"strength": strength})]
+    if at > 3 and 0 < with_it <= 3 * calm and loss.at[onset] > 0:
+        claim = f"`{norms.original}` stays at {with_it:.3g} ({calm:.3g} before) where the loss breaks"
+        return [_signal("grad-norm-calm-at-onset", claim, run, norms, [at], {})]
     return []
 
 
@@ -123,6 +129,10 @@ def _without_break(run: Run, norms: Series, top: int) -> Signal:
     if late > EXPLOSION * early:
         claim = f"`{norms.original}` grew from {early:.3g} to {late:.3g}"
         return _signal("grad-norm-exploded", claim, run, norms, [top], {"grad_norm": late})
+    usual, highest = _level(norms, 0, len(norms)), float(norms.values[top])
+    if highest > BURST * usual > 0:
+        claim = f"`{norms.original}` burst to {highest:.3g} at {where(norms, top)}, where {usual:.3g} is usual"
+        return _signal("grad-norm-burst", claim, run, norms, [top], {"grad_norm": highest, "onset": where(norms, top)})
     claim = f"`{norms.original}` went from {early:.3g} to {late:.3g}"
     return _signal("grad-norm-steady", claim, run, norms, [len(norms) - 1], {})
 

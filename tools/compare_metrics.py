@@ -43,6 +43,7 @@ class Together(ToolOutput):
         "kl-near-zero": "the KL term of a latent-variable model is (nearly) zero at the end",
         "adversaries-balanced": "discriminator and generator keep each other in balance to the end",
         "discriminator-wins": "the discriminator's loss goes to zero while the generator's rises",
+        "steps-skipped": "most steps were skipped by the loss scaler",
         "loss-scale-at-floor": "the scale of mixed-precision training has halved to its floor",
         "older-task-forgotten": "one task's metric gets clearly worse while another's improves",
     },
@@ -52,7 +53,13 @@ def compare_metrics(question: Question, run: Run) -> Together:  # noqa: ARG001 -
     tasks or domains.
     """
     series = [row for row in run.series if len(row) >= FEWEST and np.isfinite(row.values).all()]
-    found = [*_latent(run, series), *_adversaries(run, series), *_tasks(run, series), *_scale(run, series)]
+    found = [
+        *_latent(run, series),
+        *_adversaries(run, series),
+        *_tasks(run, series),
+        *_scale(run, series),
+        *_skipped(run),
+    ]
     looked_at = sorted({row.name for row in series if _words(row) & (_KL | _DISCRIMINATOR | _GENERATOR | {"scale"})})
     if not found and not looked_at and not _task_groups(series):
         raise NoData("no KL term, no pair of adversarial losses and no metric of several tasks among the series")
@@ -101,8 +108,10 @@ def _adversaries(run: Run, series: list[Series]) -> list[Signal]:
     (d_start, d_end), (g_start, g_end) = _ends(discriminator), _ends(generator)
     # ln 4 (or ln 2 per half) is the balance of the original game; a tenth of it is a discriminator that knows.
     risen = g_end >= 1.5 * max(g_start, 0.7)
+    d_first, g_first = float(discriminator.values[0]), float(generator.values[0])
+    lost = g_end >= 4 * max(g_first, 0.7) and 0 <= d_end < 0.35 * max(d_first, 0.7)
     # With a generator's loss that saturates there is nothing to rise: a discriminator that is never wrong is enough.
-    if not 0 <= d_end < (0.1 if risen else 0.02) * max(d_start, 0.5):
+    if not lost and not 0 <= d_end < (0.1 if risen else 0.02) * max(d_start, 0.5):
         return _balance(run, discriminator, generator)
     claim = (
         f"`{discriminator.original}` fell to {d_end:.3g} while `{generator.original}` rose from {g_start:.3g}"
@@ -129,6 +138,19 @@ def _scale(run: Run, series: list[Series]) -> list[Signal]:
             place = cite(run, row, len(row) - 1, claim)
             facts: dict[str, Fact] = {"scale_start": first, "scale_end": last}
             return [Signal(id="loss-scale-at-floor", claim=claim, citations=[place], facts=facts)]
+    return []
+
+
+def _skipped(run: Run) -> list[Signal]:
+    """A counter of skipped steps that keeps up with the steps themselves."""
+    for row in run.series:
+        words = _words(row)
+        if not words & {"skipped", "skips", "skip", "overflows"} or len(row) < FEWEST or row.axis != "step":
+            continue
+        done, skipped = float(row.at[-1]), float(row.values[-1])
+        if done > 0 and 0.5 * done < skipped <= 1.1 * done:
+            claim = f"`{row.original}` is {skipped:g} after {done:g} steps: most of them were skipped"
+            return [Signal(id="steps-skipped", claim=claim, citations=[cite(run, row, len(row) - 1, claim)])]
     return []
 
 

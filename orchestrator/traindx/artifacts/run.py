@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from traindx.artifacts import checkpoints, trackers
 from traindx.artifacts.checkpoints import Checkpoint, Weights
+from traindx.artifacts.configs.launch import launch_options
 from traindx.artifacts.configs.settings import read_configuration
+from traindx.artifacts.configs.values import is_secret
 from traindx.artifacts.folder import discover
 from traindx.artifacts.folder.recognise import recognise
 from traindx.artifacts.folder.scope import Scope
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
     from traindx.artifacts.model import LineNumbers, Numbers
 
 _HEAD = 16 << 10
+_SHELL = (".sh", ".sbatch", ".slurm", ".bash")
+_LARGEST_SHELL = 256 << 10
 _MOST_TRACKED = 2_000
 _MOST_FILES: dict[Role, int] = {"log": 200, "metrics": 200, "config": 200, "checkpoint": 20, "data": 50}
 # A hostile checkpoint is given up after 8 s, and dense YAML takes a second per MB; logs and tables stream.
@@ -88,12 +92,13 @@ class Run:
         configured = self._read("config", lambda handle, file: self._said(read_configuration(handle, file.path)))
         tracked = [setting for found in self._tracked.values() for setting in found.settings]
         printed = self._read("log", lambda handle, file: read_log_settings(handle, file.path))
+        launched = [setting for file in self.files for setting in self._launch_settings(file)]
         coded = [
             replace(setting, line=unit.file_line(setting.line))
             for unit in self.code
             for setting in code_settings(unit.tree, unit.path)
         ]
-        return configured + tracked + printed + coded
+        return configured + tracked + launched + printed + coded
 
     @cached_property
     def sightings(self) -> list[Sighting]:
@@ -207,6 +212,18 @@ class Run:
             return plain
         found = mark_resumed(self._said(read_log(handle, file.path)), self._resumptions.get(file.path, []))
         return [replace(row, clock=partial(self._written_at, file.path)) for row in found]
+
+    def _launch_settings(self, file: RunFile) -> list[Setting]:
+        """The options that a launch script gives: `srun python train.py --lr 0.2`."""
+        if file.role != "code" or not file.path.endswith(_SHELL) or file.size > _LARGEST_SHELL:
+            return []
+        with self.scope.open(file.path) as handle:
+            text = handle.read(_LARGEST_SHELL).decode("utf-8", "replace")
+        return [
+            Setting(key, value, file.path, line)
+            for key, value, line in launch_options(text)
+            if not is_secret(key, value)
+        ]
 
     def _written_at(self, path: str, lines: LineNumbers) -> Numbers | None:
         if path not in self._clocks:

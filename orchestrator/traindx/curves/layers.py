@@ -32,7 +32,8 @@ def by_layer(series: Sequence[Series], *words: str) -> list[Series]:
     """The largest group of series of one file whose names hold one of the words, ordered from input to output."""
     groups: dict[str, list[Series]] = {}
     for row in series:
-        if len(row) and words_of(row) & set(words) and not words_of(row) & _STATISTICS and row.name != "grad_norm":
+        measured = bool(words_of(row) & set(words)) or row.original.startswith("|g|")
+        if len(row) and measured and not words_of(row) & _STATISTICS and row.name != "grad_norm":
             groups.setdefault(row.source, []).append(row)
     largest = max(groups.values(), key=len, default=[])
     return sorted(largest, key=_depth) if len(largest) > 1 else []

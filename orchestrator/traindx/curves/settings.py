@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from traindx.artifacts import Run, Setting
 from traindx.contract import Citation
 
-_RATE = re.compile(r"(?:^|[^a-z])(?:lrs?|learning_?rates?|peaks?|rates?)(?:[^a-z]|$)|max_lr|base_lr|lr$", re.IGNORECASE)
+_RATE = re.compile(
+    r"(?:^|[^a-z])(?:lrs?|learning_?rates?|peaks?|rates?)(?:[^a-z]|$)|max_lr|base_lr|lr$|(?:^|\.)eta0?$", re.IGNORECASE
+)
 _CLIP = re.compile(r"clip|max_grad_norm|max_norm", re.IGNORECASE)
+NO_CLIP = 1e5
 _OPTIMIZER = re.compile(r"optim|(?:^|\.)opt(?:imizer)?(?:_name|\.name|\.type)?$", re.IGNORECASE)
 _KNOWN_OPTIMIZERS = re.compile(
     r"adamw?|adafactor|adagrad|adadelta|rmsprop|lamb|lion|muon|nadam|radam|sgd|shampoo|soap", re.IGNORECASE
@@ -29,7 +32,8 @@ def rates(settings: Sequence[Setting]) -> list[Setting]:
 
 def clip_threshold(settings: Sequence[Setting]) -> Setting | None:
     """The gradient-clipping threshold, where one is set to something above zero."""
-    numbers = [row for row in settings if is_number(row) and float(row.value) > 0]
+    # A threshold that nothing reaches is how people measure the norm without clipping.
+    numbers = [row for row in settings if is_number(row) and 0 < float(row.value) < NO_CLIP]
     return next((row for row in numbers if _CLIP.search(row.key)), None)
 
 

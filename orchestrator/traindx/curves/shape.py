@@ -129,8 +129,9 @@ def _onset(level: Numbers, best_window: int, best: float, start: float, end: flo
         return None
     rise = end - best
     learned = max(start - best, 0.0)
-    # Where hardly anything was learned, a rise must also be a fiftieth of the level; a clear fall is its own measure.
-    level_counts = 0.02 * abs(best) if learned < CLEARLY_LEARNED * noise else 0.0
+    # A rise must also be a fiftieth of the level, unless all of a clear fall is undone: that is its own measure.
+    undone = learned >= CLEARLY_LEARNED * noise and rise >= learned
+    level_counts = 0.0 if undone else 0.02 * abs(best)
     floor = max(LASTING_SHARE * learned, LASTING_NOISE * noise, level_counts)
     if rise <= floor:
         return None

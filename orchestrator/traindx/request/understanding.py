@@ -67,7 +67,10 @@ def _leading(points: Mapping[str, float]) -> str:
 def _is_elsewhere(said: Mapping[str, float], text: str, named: Mentions, seen: Sequence[Observation]) -> bool:
     """Off the subject by its words; or plain English without one word of the trade and nothing to look at."""
     off = said.get(ELSEWHERE, 0.0)
-    # Beside a folder with curves in it, "what is the period from?" is a question about the curves.
+    # Beside a folder with curves in it, "what is the period from?" is a question about the curves, and an accuracy
+    # that "is a joke" is no joke.
+    if seen and TRADE.search(plainly(text)):
+        return False
     if off > (_STRONG if seen else 0.0):
         return off > max((value for kind, value in said.items() if kind != ELSEWHERE), default=0.0)
     plain = plainly(text)

@@ -12,13 +12,14 @@ from traindx.artifacts.metrics.columns import Columns
 from traindx.artifacts.metrics.names import normalise
 from traindx.artifacts.tables.record import Records, number
 
-_SIGNS = (b"\n| ", b"poch  ", b"poch\t", b"step  ", b"Class  ")
+_SIGNS = (b"\n|", "│".encode(), "┃".encode(), b"poch  ", b"poch\t", b"step  ", b"Class  ")
 _FIRST_BLOCKS = 3
 """blocks that are searched for tables: a run that draws them does so from the start"""
 _RULE = re.compile(r"\s{0,40}[-+=]{8,}\s*$")
 # Stable-Baselines3: `|    ep_rew_mean     | 21.3     |` under `| rollout/           |          |`.
 _BOX_ROW = re.compile(r"\s{0,40}\|\s(\s{0,8}[^|\s][^|]{0,80}?)\s*\|\s*([^|]{0,80}?)\s*\|\s*$")
 _NAME = re.compile(r"[A-Za-z][\w.%/-]{0,40}$")
+_BAR_NAME = re.compile(r"[A-Za-z|][\w .%/()@|-]{0,40}$")
 _COUNT = re.compile(r"(\d{1,9})(?:/\d{1,9})?$")
 _COUNTERS = {"epoch", "step", "iter", "iteration"}
 _MOST_ROWS = 200
@@ -55,6 +56,7 @@ class TextTables:
         self._box: _Box | None = None
         self._heading: _Heading | None = None
         self._epoch = ""
+        self._piped: list[str] = []
 
     def take(self, first: int, data: bytes) -> bytes:
         """The block without its tables; their lines stay, empty."""
@@ -81,11 +83,25 @@ class TextTables:
             return True
         self._box = None
         shown = line.rsplit("\r", 1)[-1]
+        if (cells := _between_bars(shown)) is not None:
+            return self._piped_row(line_number, cells)
         heading = _heading(shown)
         if heading is not None:
             self._heading = heading
             return False
         return self._heading is not None and self._row(self._heading, line_number, line)
+
+    def _piped_row(self, line_number: int, cells: list[str]) -> bool:
+        """A row of a table with bars, as Markdown and rich draw it: names first, then numbers under them."""
+        if len(cells) == len(self._piped) and number(cells[0]) is not None:
+            self._records.row((name, cell, line_number) for name, cell in zip(self._piped, cells, strict=True))
+            return True
+        named = all(_BAR_NAME.match(cell) for cell in cells)
+        kinds = {normalise(cell).kind for cell in cells} if named else set()
+        if kinds & {"loss", "accuracy", "score", "phase"} or any("loss" in cell.lower() for cell in cells if named):
+            self._piped = cells
+            return True
+        return False
 
     def _rule(self) -> bool:
         box, self._box = self._box, _Box()
@@ -122,6 +138,15 @@ class TextTables:
         if heading.age > _FORGOTTEN:
             self._heading = None
         return False
+
+
+def _between_bars(line: str) -> list[str] | None:
+    """The cells of `| a | b |`, also with the bars that box drawings have; None for a line that is none."""
+    plain = line.strip()
+    bar = plain[:1]
+    if len(plain) < 5 or bar not in "|│┃" or plain[-1] != bar or plain.count(bar) < 3:
+        return None
+    return [cell.strip() for cell in plain[1:-1].split(bar)]
 
 
 def _heading(line: str) -> _Heading | None:

@@ -25,8 +25,22 @@ _PHASES = {
     "test": "test",
     "testing": "test",
 }
-_EPOCH = {"epoch", "ep", "epochs done", "current epoch", "train epoch", "training epoch", "num epoch"}
+_EPOCH = {
+    "epoch",
+    "ep",
+    "pass",
+    "epoche",
+    "epoca",
+    "\u00e9poque",
+    "sweep",
+    "epochs done",
+    "current epoch",
+    "train epoch",
+    "training epoch",
+    "num epoch",
+}
 _STEP = {
+    "schritt", "paso",
     "step", "steps", "global step", "train step", "training step", "trainer global step", "optimizer step", "opt step",
     "update step", "iter", "iteration", "it", "itr", "global iter", "global iteration", "update", "num updates",
     "episode", "round", "batch", "minibatch", "batch idx", "train batch",
@@ -39,6 +53,7 @@ _AVERAGES = {
     "current", "cur", "overall", "metrics", "metric", "set", "global", "interval", "minibatch", "objective", "lm",
 }  # fmt: skip
 _LOSSES = {
+    "nce", "infonce", "verlust", "perte", "perdida",
     "nll", "ce", "xent", "bce", "mse", "mae", "rmse", "l1", "ppl", "perplexity", "bpb", "bpc", "kl", "kld", "elbo",
 }  # fmt: skip
 _SCORES = {
@@ -57,6 +72,7 @@ _OPTIMIZERS = {
 }  # fmt: skip
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 _BREAKS = re.compile(r"[^a-z0-9]+")
+_NORM_GROUPS = {"opt", "optim", "optimizer", "trainer", "stats", "debug", "info", "monitor", "model", "grads"}
 _LIGHTNING_NORM = re.compile(r"grad \d(?: \d)? norm(?: total)?")
 _TOKEN = re.compile(r"[A-Za-z][\w-]{0,60}")
 _GROUP_NUMBER = re.compile(r"(?:pg|group|g)?\d{1,3}")
@@ -150,7 +166,8 @@ def _is_rate(words: list[str]) -> bool:
 
 
 def _is_norm(words: list[str]) -> bool:
-    joined = " ".join(words)
+    # Loggers put it into a group of their own: `opt/grad_norm`.
+    joined = " ".join(words[1:] if len(words) > 2 and words[0] in _NORM_GROUPS else words)
     return _LIGHTNING_NORM.fullmatch(joined) is not None or joined in {
         "grad norm", "gradient norm", "gradnorm", "gnorm", "total norm", "global norm", "global grad norm",
         "grad 2 norm total", "total grad norm", "grad norm total",

@@ -36,7 +36,7 @@ def _weights_in_half(run: Run, half: Setting | None) -> list[Signal]:
 
 def _is_half(setting: Setting) -> bool:
     key, value = setting.key.lower(), str(setting.value).lower()
-    if key.endswith("fp16") or key.endswith("half"):
+    if key.endswith(("fp16", "half", "fp16.enabled")):
         return value in {"true", "1"}
     return any(word in key for word in ("precision", "dtype", "amp")) and value in {
         "fp16",

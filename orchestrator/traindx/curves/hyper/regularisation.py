@@ -35,12 +35,16 @@ DROPOUTS = (
 MUCH_DECAY = {"sgd": 0.01, "adam": 0.05, "rmsprop": 0.05, "adagrad": 0.05, "nadam": 0.05, "lion": 1.0}
 MUCH_DECAY_DECOUPLED = 0.3
 MUCH_DROPOUT = 0.6
+# An absolute value pulls on every weight alike, however small: a thousandth already empties most of a net.
+MUCH_L1 = 0.003
 
 
 def regularisation(run: Run) -> list[Signal]:
     """The regulariser that is far above the usual."""
     decay = named(run.settings, *DECAYS)
     much = MUCH_DECAY.get(optimizer(run) or "", MUCH_DECAY_DECOUPLED)
+    if decay is not None and "l1" in decay.key.lower():
+        much = MUCH_L1
     if decay is not None and float(decay.value) > much:
         # From much to ten times as much: by then the penalty is the objective.
         strength = min(1.0, 0.3 + 0.7 * math.log10(float(decay.value) / much))

@@ -13,6 +13,9 @@ from traindx.curves.reading.chance import class_count, is_accuracy, is_r2
 HIGH = 0.9
 # Between guessing and this, a classifier that has stopped learning has not understood its own training data.
 LOW = 0.75
+BY_HEART = 0.97
+BEHIND = 0.15
+FEWEST = 5
 
 
 def accuracy(run: Run, goal: Objective) -> list[Signal]:
@@ -24,6 +27,9 @@ def accuracy(run: Run, goal: Objective) -> list[Signal]:
     row = max(measured, key=lambda row: (row.phase in {"train", ""}, len(row)), default=None)
     if row is None:
         return []
+    behind = _lagging(run, measured)
+    if behind:
+        return behind
     end = _end(row)
     shown = f"`{row.original}` ends at {row.values[np.isfinite(row.values)][-1]:.4g}"
     place = cite(run, row, len(row) - 1, shown)
@@ -35,6 +41,19 @@ def accuracy(run: Run, goal: Objective) -> list[Signal]:
         facts = {"train_accuracy": round(end, 4)}
         return [Signal(id="accuracy-low-in-training", claim=shown, citations=[place], facts=facts)]
     return []
+
+
+def _lagging(run: Run, measured: list[Series]) -> list[Signal]:
+    """Training data known by heart, and an accuracy on other data that stays far behind."""
+    scores = [row for row in measured if is_accuracy(row.name) and len(row) >= FEWEST]
+    train = next((row for row in scores if row.phase in {"train", ""}), None)
+    held_out = next((row for row in scores if row.phase in {"val", "test"}), None)
+    if train is None or held_out is None or _end(train) < BY_HEART or _end(train) - _end(held_out) < BEHIND:
+        return []
+    gap = _end(train) - _end(held_out)
+    claim = f"`{train.original}` ends at {_end(train):.3g}, `{held_out.original}` at {_end(held_out):.3g}"
+    places = [cite(run, row, len(row) - 1, claim) for row in (train, held_out)]
+    return [Signal(id="val-accuracy-lags", claim=claim, strength=min(1.0, gap / 0.25), citations=places)]
 
 
 def _end(row: Series) -> float:

@@ -40,7 +40,7 @@ def never_came_back(goal: Objective) -> bool:
     late = costs[len(costs) // 2 :]
     swing = float(np.percentile(late, 90) - np.percentile(late, 10))
     above = goal.shape.end - float(costs[0])
-    return float(np.mean(costs[1:] <= costs[0])) <= 0.05 and above > max(0.05 * abs(float(costs[0])), swing)
+    return float(np.mean(costs[1:] <= costs[0])) <= 0.05 and above > max(0.05 * abs(float(costs[0])), 0.6 * swing)
 
 
 def _above_its_start(run: Run, goal: Objective) -> Signal | None:

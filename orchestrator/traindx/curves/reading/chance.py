@@ -61,14 +61,16 @@ def at_chance(run: Run, goal: Objective) -> Signal | None:
     late = late[np.isfinite(late)]
     wobble = 2 * float(np.std(late)) / math.sqrt(len(late)) if len(late) else 0.0
     # Guessing costs ln K and a little more for the noise of the guesses, never less.
-    if not -0.01 * chance - wobble <= shape.end - chance <= 0.03 * chance + wobble:
+    accuracy = accuracy_share(run)
+    # An accuracy of 1/K settles it: then the loss may wander a little more.
+    slack = 0.02 if accuracy is not None else 0.01
+    if not -slack * chance - wobble <= shape.end - chance <= 0.03 * chance + wobble:
         return None
-    if chance - shape.best > 0.02 * chance + 2 * shape.noise or np.percentile(late, 90) > 1.3 * chance:
+    if chance - shape.best > 2 * slack * chance + 2 * shape.noise or np.percentile(late, 90) > 1.3 * chance:
         return None
     third = max(1, len(late) // 3)
-    if abs(float(np.median(late[:third]) - np.median(late[-third:]))) > 0.01 * chance + wobble:
+    if abs(float(np.median(late[:third]) - np.median(late[-third:]))) > slack * chance + wobble:
         return None
-    accuracy = accuracy_share(run)
     if accuracy is not None and accuracy > 1.6 / classes + 0.02:
         return None
     certain = known is not None or accuracy is not None

@@ -1,0 +1,25 @@
+"""Options on a command line: `srun python train.py --lr 0.2 --amp`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from traindx.artifacts.configs.settings import scalar
+from traindx.contract import Fact
+
+_STARTS = re.compile(r"\b(?:python[\d.]*|torchrun|accelerate|deepspeed|srun|mpirun|horovodrun)\b|^\s*--\w")
+_OPTION = re.compile(r"(?<!\S)--([A-Za-z][\w.-]{0,60})(?:=|\s+(?!--))([^\s\\;|&]{1,200})")
+
+
+def launch_options(text: str) -> Iterator[tuple[str, Fact, int]]:
+    """Name, value and line of every option that a launch script gives; a command may go on over several lines."""
+    going_on = False
+    for number, line in enumerate(text.split("\n"), 1):
+        bare = line.strip()
+        if bare.startswith("#") or not (going_on or _STARTS.search(line)):
+            going_on = False
+            continue
+        for key, value in _OPTION.findall(line):
+            yield key.replace("-", "_"), scalar(value.strip("\"'")), number
+        going_on = bare.endswith("\\")

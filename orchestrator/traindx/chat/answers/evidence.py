@@ -1,0 +1,49 @@
+"""Where it stands: citations, opened in their files with the lines around them."""
+
+from __future__ import annotations
+
+import re
+
+from traindx.chat.flow import fenced
+from traindx.chat.talk import Talk
+from traindx.contract import Evidence, RootCause
+
+_LINE = re.compile(r"\bline (\d+)")
+AROUND = 2
+
+
+def of_cause(cause: RootCause) -> str:
+    """The evidence in one line each."""
+    return "\n".join(f"- {_claim(piece)}" for piece in cause.evidence)
+
+
+async def opened(talk: Talk, cause: RootCause, most: int | None = None) -> str:
+    """Every piece with the place it cites, read from the file this very moment."""
+    parts = [f"Evidence for `{cause.id}` (confidence {cause.confidence:.2f}):"]
+    for piece in cause.evidence[:most]:
+        parts.append(f"- {_claim(piece)}\n{await _window(talk, piece)}")
+    left = len(cause.evidence) - len(cause.evidence[:most])
+    return "\n".join([*parts, f"and {left} more: `/evidence`"] if left else parts)
+
+
+async def _window(talk: Talk, piece: Evidence) -> str:
+    """The cited line among its neighbours, or the quote where there are no lines to show."""
+    match = _LINE.search(piece.locator)
+    if match is None:
+        return fenced(piece.quote) if piece.quote else ""
+    line = int(match[1])
+    given = {"path": piece.source, "start_line": max(1, line - AROUND), "max_lines": 2 * AROUND + 1}
+    result = await talk.call("Read", given)
+    if result.status != "ok":
+        return f"  (cannot be opened now: {result.reason})"
+    rows = [row.partition("\t") for row in str(result.output["text"]).split("\n")]
+    width = max(len(number) for number, _, _ in rows)
+    return fenced(
+        "\n".join(f"{'>' if number == str(line) else ' '} {number:>{width}}  {text}" for number, _, text in rows)
+    )
+
+
+def _claim(piece: Evidence) -> str:
+    mark = "verified" if piece.verified else "NOT VERIFIED"
+    where = f"{piece.source}, {piece.locator}" if piece.locator else piece.source
+    return f"{piece.claim} ({piece.kind}, {mark}; {where})"

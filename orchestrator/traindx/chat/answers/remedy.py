@@ -1,0 +1,87 @@
+"""What to do about it: the fix, how to check it, what to expect, what to try after it, what to supply."""
+
+from __future__ import annotations
+
+from traindx.catalog import fix_for
+from traindx.chat.answers.cause import without
+from traindx.chat.answers.evidence import opened
+from traindx.chat.flow import fenced
+from traindx.chat.question import Question
+from traindx.chat.talk import Talk
+
+PLAN = "Monitoring Plan"
+
+
+async def fix(talk: Talk, question: Question) -> str:
+    """The change, as a diff where the faulty line is known, and what it should bring."""
+    named = {row.id for row in talk.diagnosis.root_causes}
+    other = next((name for name in question.modes if name not in named), None)
+    if other is not None and not named & set(question.modes):
+        general = fix_for(talk.catalog[other], {})
+        return f"`{other}` is not what was found here. In general: {general.summary}\nMore: `/explain {other}`."
+    cause = talk.cause(question.cause)
+    if cause is None:
+        return without(talk, question.cause)
+    said = cause.fix.summary
+    if talk.diagnosis.status == "needs_more_data":
+        said = f"The cause is not settled ({cause.confidence:.2f}). If it is `{cause.id}`: {said}"
+    parts = [said, fenced(cause.fix.diff, "diff") if cause.fix.diff else "", f"Expect: {cause.fix.expected}"]
+    return "\n".join(
+        [*(part for part in parts if part), "Nothing was edited: apply it yourself, then ask how to verify it."]
+    )
+
+
+async def verify(talk: Talk, question: Question) -> str:
+    """How to see that the fix did what it should."""
+    cause = talk.cause(question.cause)
+    if cause is None:
+        return without(talk, question.cause)
+    return f"{cause.fix.verify}\n\nIf it does not hold: {cause.fix.fallback}"
+
+
+async def effect(talk: Talk, question: Question) -> str:
+    """What should change after the fix."""
+    cause = talk.cause(question.cause)
+    if cause is None:
+        return without(talk, question.cause)
+    return f"After the fix: {cause.fix.expected}\n\nTo check it: {cause.fix.verify}"
+
+
+async def fallback(talk: Talk, question: Question) -> str:
+    """What to try when the fix did not help."""
+    cause = talk.cause(question.cause)
+    if cause is None:
+        return without(talk, question.cause)
+    second = talk.cause(question.cause + 1)
+    parts = [cause.fix.fallback]
+    if second is not None:
+        parts.append(f"Next in line: `{second.id}` ({second.confidence:.2f}): {second.fix.summary}")
+    return "\n\n".join([*parts, "Put the log of the new attempt into the folder and say \u201cdiagnose again\u201d."])
+
+
+async def following(talk: Talk, question: Question) -> str:
+    """What to do and what to supply next."""
+    diagnosis = talk.diagnosis
+    parts: list[str] = []
+    cause = talk.cause(question.cause)
+    settled = diagnosis.status not in {"needs_more_data", "healthy"}
+    if cause is not None and settled:
+        parts.append(f"1. {cause.fix.summary}\n2. {cause.fix.verify}\n3. If that fails: {cause.fix.fallback}")
+    if diagnosis.questions:
+        rows = [f"- {row}" for row in diagnosis.questions]
+        parts.append(
+            "\n".join(
+                ["What is missing:", *rows, "Add it to the folder and say \u201cdiagnose again\u201d, or tell me here."]
+            )
+        )
+    if diagnosis.missing:
+        parts.append("\n".join(["Not found or not read:", *(f"- {row}" for row in diagnosis.missing[:6])]))
+    if diagnosis.sections.get(PLAN):
+        parts.append(f"To watch:\n{diagnosis.sections[PLAN]}")
+    return "\n\n".join(parts) or "Nothing is missing, and nothing has to be done."
+
+
+async def evidence(talk: Talk, question: Question) -> str:
+    """The first citations, opened."""
+    cause = talk.cause(question.cause)
+    return without(talk, question.cause) if cause is None else await opened(talk, cause, most=3)

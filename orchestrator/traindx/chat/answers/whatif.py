@@ -1,0 +1,141 @@
+"""What would happen if: answered from the fix, the catalog and the facts found; honest where they do not tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from traindx.chat.answers.cause import verdict
+from traindx.chat.answers.page import sentences_about
+from traindx.chat.levers import Lever
+from traindx.chat.question import Question
+from traindx.chat.talk import Talk
+from traindx.contract import ConfigValue, Fact, RootCause
+
+RATE = "the learning rate"
+MOST_SENTENCES = 3
+_NUMBER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?(?:e-?\d+)?)(?![\w.]*\d)(?!\s?(?:x|times|fold)\b)")
+_RELATIVE = re.compile(r"\b\d+ (?:more|fewer|less|extra|additional|\w+ (?:more|less|longer))\b|\b(?:by|plus|minus) \d")
+_FACTORS = (
+    (r"\bhalv\w+|\bhalf\b", 0.5),
+    (r"\bdoubl\w+|\btwice\b", 2.0),
+    (r"\btripl\w+", 3.0),
+    (r"\b(?:ten|10) ?(?:x|times) (?:smaller|lower|less)|\ba tenth\b|divide\w* .*\bby (?:10|ten)\b", 0.1),
+    (r"\b(?:ten|10) ?(?:x|times)\b|multiply .*\bby (?:10|ten)\b", 10.0),
+)
+
+
+async def whatif(talk: Talk, question: Question) -> str:
+    """What is known about a change."""
+    cause = talk.cause(question.cause)
+    if not question.levers:
+        known = f"The fix that the evidence supports: {cause.fix.summary}" if cause else verdict(talk)
+        return f"What that would do cannot be known from this run. {known}"
+    lever = question.levers[0]
+    belief = await talk.belief(cause.id) if cause else None
+    facts = belief.facts if belief else {}
+    now = await _now(talk, lever, facts)
+    wanted = _wanted(question.plain, now)
+    parts = [_is_now(lever, now), _would_be(now, wanted)]
+    if cause is None:
+        return _joined([*parts, verdict(talk), f"What changing {lever.name} would do, this run does not show."])
+    if lever.name == RATE and wanted is not None:
+        parts.append(_between(wanted, facts))
+    elif found := await _found(talk, lever):
+        parts.append(f"Found in this run: {found[0]}.")
+    return _joined([*parts, *_judged(talk, cause, lever)])
+
+
+async def blame(talk: Talk, question: Question) -> str:
+    """Whether a setting is at fault, as far as the cause and the findings speak of it."""
+    cause = talk.cause(question.cause)
+    lever = question.levers[0]
+    now = _is_now(lever, await _now(talk, lever, {}))
+    if cause is None:
+        return _joined([now, verdict(talk)])
+    found = [f"- {claim}" for claim in (await _found(talk, lever))[:MOST_SENTENCES]]
+    if lever.pattern.search(cause.issue):
+        return _joined([f"Yes. {cause.issue}", now, *found])
+    no = f"Not as far as the evidence shows: it speaks for `{cause.id}`. {cause.issue}"
+    return _joined([no, now, f"Found about {lever.name}:" if found else "", *found])
+
+
+def _judged(talk: Talk, cause: RootCause, lever: Lever) -> list[str]:
+    """What the fix and the catalog say about the lever, and what is left to trying."""
+    fix = cause.fix
+    supported = f"The fix that the evidence supports: {fix.summary}"
+    if lever.pattern.search(fix.summary):
+        return [f"The fix changes the same thing: {fix.summary}", f"Expect: {fix.expected}"]
+    if lever.pattern.search(fix.fallback):
+        return [f"It is what to try if the fix does not help: {fix.fallback}", supported]
+    mode = talk.catalog.get(cause.id)
+    sentences = sentences_about(mode, ("Fix", "If that fails", "Verify"), lever.pattern) if mode else []
+    if sentences:
+        rows = [f"- {row}" for row in sentences[:MOST_SENTENCES]]
+        return [f"About that, the catalog says under `{cause.id}`:", *rows, supported]
+    return [
+        f"Nothing that was found connects {lever.name} with `{cause.id}`: this run does not tell what it would do.",
+        *_remedy_for(talk, lever),
+        supported,
+        f"To try yours instead, change nothing else, and check it like the fix: {fix.verify}",
+    ]
+
+
+def _remedy_for(talk: Talk, lever: Lever) -> list[str]:
+    """What was set aside and would be mended with this lever."""
+    rows = []
+    for row in talk.diagnosis.excluded:
+        named = [mode for name, mode in talk.catalog.items() if row.startswith(f"`{name}`")]
+        if any(lever.pattern.search(" ".join(mode.fix.summary)) for mode in named):
+            rows.append(f"It would be the remedy for something that was set aside: {row}.")
+    return rows[:1]
+
+
+async def _found(talk: Talk, lever: Lever) -> list[str]:
+    """What the tools found about a lever."""
+    return [signal.claim for signal in await talk.signals() if lever.pattern.search(signal.claim)]
+
+
+async def _now(talk: Talk, lever: Lever, facts: Mapping[str, Fact]) -> list[ConfigValue]:
+    """The lever's settings; where the finding blames one of them, that one."""
+    context = await talk.context()
+    rows = [row for row in context.settings if lever.keys is not None and lever.keys.search(row.key)]
+    rows = list({(row.key, str(row.value)): row for row in reversed(rows)}.values())[::-1]
+    blamed = facts.get("lr_key") if lever.name == RATE else None
+    return [row for row in rows if row.key == blamed][:1] or rows[:3]
+
+
+def _is_now(lever: Lever, now: list[ConfigValue]) -> str:
+    stands = ", ".join(f"`{row.key}` = {row.value} ({row.source}:{row.line})" for row in now)
+    return f"Now: {stands}." if stands else f"No setting for {lever.name} was found."
+
+
+def _wanted(text: str, now: list[ConfigValue]) -> float | None:
+    """The value that is thought of, where the question tells."""
+    factor = next((factor for pattern, factor in _FACTORS if re.search(pattern, text)), None)
+    old = now[0].value if now else None
+    if factor is not None:
+        return old * factor if isinstance(old, int | float) and not isinstance(old, bool) else None
+    numbers = [] if _RELATIVE.search(text) else _NUMBER.findall(text)
+    return float(numbers[-1]) if numbers else None
+
+
+def _would_be(now: list[ConfigValue], wanted: float | None) -> str:
+    plain = bool(now) and isinstance(now[0].value, int | float) and not isinstance(now[0].value, bool)
+    return f"With your change: {wanted:g} instead of {now[0].value}." if plain and wanted is not None else ""
+
+
+def _between(wanted: float, facts: Mapping[str, Fact]) -> str:
+    """Where a rate lies between the last one that worked and the one that broke."""
+    good, bad = facts.get("lr_before"), facts.get("lr_after")
+    if not isinstance(good, int | float) or not isinstance(bad, int | float) or not good < bad:
+        return ""
+    if wanted <= good:
+        return f"The loss was falling at {good:g} and broke at {bad:g}: {wanted:g} is on the safe side."
+    if wanted >= bad:
+        return f"The loss broke at {bad:g} already: with {wanted:g} expect the same or worse."
+    return f"The loss was falling at {good:g} and broke at {bad:g}: whether {wanted:g} holds, only a try would tell."
+
+
+def _joined(parts: list[str]) -> str:
+    return "\n".join(part for part in parts if part)

@@ -1,0 +1,30 @@
+"""The diagnosis in a few lines, at the beginning of a chat and whenever it changes."""
+
+from __future__ import annotations
+
+from traindx.contract import Diagnosis, RootCause
+from traindx.report.terminal import HEADLINES, NOT_CALLED
+
+HINT = "Ask: why? show me. how do I fix it? what if …? what else could it be? `/help` lists the commands, `/quit` ends."
+
+
+def in_short(diagnosis: Diagnosis) -> str:
+    """Headline, causes with their fix, what is asked, what went otherwise than planned."""
+    parts = [f"## {HEADLINES[diagnosis.status][0]}\n{diagnosis.summary}"]
+    settled = diagnosis.status != "needs_more_data"
+    parts += [_cause(number, row, settled) for number, row in enumerate(diagnosis.root_causes, start=1)]
+    if diagnosis.questions:
+        parts.append("\n".join(["To go on I need to know:", *(f"- {row}" for row in diagnosis.questions)]))
+    notes = [f"- {row}" for row in diagnosis.provenance.notes if NOT_CALLED not in row]
+    if notes:
+        parts.append("\n".join(["Notes:", *notes]))
+    return "\n\n".join(parts)
+
+
+def _cause(number: int, cause: RootCause, settled: bool) -> str:
+    held = sum(piece.verified for piece in cause.evidence)
+    cited = f"{held} verified citation{'' if held == 1 else 's'}"
+    rows = [f"{number}. `{cause.id}` [{cause.severity}, confidence {cause.confidence:.2f}, {cited}]"]
+    if number > 1 or not settled:
+        rows.append(f"   {cause.issue}")
+    return "\n".join([*rows, f"   Fix: {cause.fix.summary}"] if settled else rows)
