@@ -40,7 +40,20 @@ def _guessed(rows: list[list[bytes]], width: int, path: str) -> list[str] | None
     """Without names: a counter and a value, where the file's own name speaks of a loss or of progress."""
     stem = PurePosixPath(path).name.split(".")[0].lower()
     told = normalise(stem).kind in {"loss", "accuracy", "phase"} or any(
-        word in stem for word in ("loss", "progress", "metric", "train", "log", "curve", "history", "acc")
+        word in stem
+        for word in (
+            "loss",
+            "progress",
+            "metric",
+            "train",
+            "log",
+            "curve",
+            "history",
+            "acc",
+            "residual",
+            "mse",
+            "error",
+        )
     )
     if not told or width > 2:
         return None
