@@ -67,6 +67,11 @@ def test_ctrl_c_interrupts_an_answer_and_not_the_chat(served: Serve, broken_run:
         assert "lr-schedule-spike" in chat.wait_for(PROMPT)
         chat.type("what was the rate?\r")
         chat.wait_for("thinking")
+        # The answer under way is the one that hangs: the question has to have reached the server.
+        until = time.monotonic() + 30
+        while not any("what was the rate?" in request.text for request in server.requests):
+            assert time.monotonic() < until
+            time.sleep(0.05)
         chat.type("\x03")
         chat.wait_for("(interrupted)")
         chat.wait_for(PROMPT)

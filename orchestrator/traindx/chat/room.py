@@ -108,7 +108,9 @@ class Room:
             if str(leave):
                 self.screen.show(str(leave))
             return False
-        except Interrupted:
+        except (Interrupted, KeyboardInterrupt) as early:
+            if isinstance(early, KeyboardInterrupt) and not self.screen.interactive:
+                raise
             said = self._shown("(interrupted)")
         except TraindxError as error:
             said = self._shown(f"{str(error)[:1].upper()}{str(error)[1:]}")

@@ -44,11 +44,16 @@ class Turns:
                 task.cancel()
 
         heard = threading.current_thread() is threading.main_thread()
-        if heard:
-            self._loop.add_signal_handler(signal.SIGINT, halt)
         try:
+            if heard:
+                self._loop.add_signal_handler(signal.SIGINT, halt)
             return self._loop.run_until_complete(task)
         except asyncio.CancelledError:
+            raise Interrupted from None
+        except KeyboardInterrupt:
+            # Ctrl-C in the instant before the loop listened for it: the work ends all the same, and only the work.
+            task.cancel()
+            self._loop.run_until_complete(asyncio.wait([task]))
             raise Interrupted from None
         finally:
             if heard:
