@@ -8,7 +8,7 @@ import numpy as np
 from traindx.artifacts import CodeUnit, Run, Series
 from traindx.artifacts.program.syntax import name_of
 from traindx.contract import Citation, Fact, Signal
-from traindx.curves import cite, named, words_of
+from traindx.curves import cite, named, quoted, words_of
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 _SATURATED = {"sat", "saturated", "saturation", "satfrac", "pinned"}
@@ -132,7 +132,7 @@ def _plain(node: ast.Call) -> str:
 
 def _cited(run: Run, unit: CodeUnit, node: ast.Call) -> Citation:
     line = unit.file_line(node.lineno)
-    quote = "".join(run.lines(unit.path, line, line)).strip()[:200]
+    quote = quoted(run, unit.path, line)
     return Citation(claim="the activation", source=unit.path, locator=f"line {line}", quote=quote)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from traindx.artifacts import CodeUnit, Run
 from traindx.artifacts.program.syntax import name_of, number_of
 from traindx.contract import Citation, Fact, Signal, Value
+from traindx.curves import quoted
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 # Weights of a layer with n inputs want a spread near 1/sqrt(n): from 0.02 for 2500 inputs to 0.35 for 8.
@@ -91,7 +92,7 @@ def _in_file(run: Run, unit: CodeUnit) -> Iterator[Initialisation]:
             continue
         spread, constant = measured
         line = unit.file_line(node.lineno)
-        text = "".join(run.lines(unit.path, line, line)).strip()[:200]
+        text = quoted(run, unit.path, line)
         yield Initialisation(path=unit.path, line=line, text=text, spread=spread, constant=constant)
 
 
@@ -107,7 +108,7 @@ def _written_out(run: Run, unit: CodeUnit) -> Iterator[Initialisation]:
     ]
     for node in filled if len(filled) > 1 else []:
         line = unit.file_line(node.lineno)
-        text = "".join(run.lines(unit.path, line, line)).strip()[:200]
+        text = quoted(run, unit.path, line)
         yield Initialisation(path=unit.path, line=line, text=text, spread=None, constant=True)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from traindx.artifacts import CodeUnit, Run
 from traindx.artifacts.program.syntax import assigned, name_of, number_of
 from traindx.contract import Citation, Signal, Value
+from traindx.curves import quoted
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 # What keeps a value inside the domain of the operation around it.
@@ -105,7 +106,7 @@ def _in_file(run: Run, unit: CodeUnit) -> Iterator[Unguarded]:
             operation = _operation(node, safe, function)
             if operation:
                 line = unit.file_line(node.lineno)
-                text = "".join(run.lines(unit.path, line, line)).strip()[:200]
+                text = quoted(run, unit.path, line)
                 yield Unguarded(path=unit.path, line=line, operation=operation, text=text)
 
 

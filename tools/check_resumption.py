@@ -9,7 +9,7 @@ import numpy.typing as npt
 from traindx.artifacts import CodeUnit, Run, Series
 from traindx.artifacts.program.syntax import name_of
 from traindx.contract import Citation, Fact, Signal, Value
-from traindx.curves import cite, objective, where
+from traindx.curves import cite, objective, quoted, where
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 Numbers = npt.NDArray[np.float64]
@@ -130,7 +130,7 @@ def _restored(run: Run) -> list[Signal]:
 
 def _weights_only(run: Run, unit: CodeUnit, node: ast.Call) -> Signal:
     line = unit.file_line(node.lineno)
-    quote = "".join(run.lines(unit.path, line, line)).strip()[:200]
+    quote = quoted(run, unit.path, line)
     claim = f"`{quote}` restores the weights; optimizer and schedule start anew"
     place = Citation(claim=claim, source=unit.path, locator=f"line {line}", quote=quote)
     facts: dict[str, Fact] = {"restore_place": f"{unit.path}:{line}"}

@@ -3,7 +3,7 @@
 from traindx.curves.layers import by_layer, level
 from traindx.curves.loss import main_loss, validation_of
 from traindx.curves.objective import Objective, adversaries, is_reward, measured, objective, words_of
-from traindx.curves.place import cite, nearest_index, where
+from traindx.curves.place import cite, nearest_index, quoted, where
 from traindx.curves.schedule import stalled_from, warms_up
 from traindx.curves.settings import also_set, cite_setting, clip_threshold, is_number, named, optimizer, rates
 from traindx.curves.shape import Shape, shape_of
@@ -27,6 +27,7 @@ __all__ = [
     "nearest_index",
     "objective",
     "optimizer",
+    "quoted",
     "rates",
     "shape_of",
     "stalled_from",

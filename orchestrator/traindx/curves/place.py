@@ -35,6 +35,11 @@ def cite(run: Run, series: Series, index: int, claim: str) -> Citation:
     )
 
 
+def quoted(run: Run, path: str, line: int) -> str:
+    """A line of a file as a citation quotes it."""
+    return "".join(run.lines(path, line, line)).strip()[:LONGEST_QUOTE]
+
+
 def nearest_index(series: Series, position: float) -> int:
     """The point of a series nearest to a position on its axis."""
     return int(np.argmin(np.abs(series.at - position)))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from traindx.artifacts.configs.settings import scalar
+from traindx.artifacts.configs.pairs import flags
 from traindx.contract import Fact
 
 _STARTS = re.compile(r"\b(?:python[\d.]*|torchrun|accelerate|deepspeed|srun|mpirun|horovodrun)\b|^\s*--\w")
-_OPTION = re.compile(r"(?<!\S)--([A-Za-z][\w.-]{0,60})(?:=|\s+(?!--))([^\s\\;|&]{1,200})")
 
 
 def launch_options(text: str) -> Iterator[tuple[str, Fact, int]]:
@@ -20,6 +19,5 @@ def launch_options(text: str) -> Iterator[tuple[str, Fact, int]]:
         if bare.startswith("#") or not (going_on or _STARTS.search(line)):
             going_on = False
             continue
-        for key, value in _OPTION.findall(line):
-            yield key.replace("-", "_"), scalar(value.strip("\"'")), number
+        yield from flags(line, number)
         going_on = bare.endswith("\\")

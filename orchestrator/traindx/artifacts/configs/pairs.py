@@ -45,7 +45,7 @@ def read_pairs(text: str, remark: Remark) -> Found:
             named = f"{section}.{key}" if section else key
             yield from _value(named, value, lines, number)
         elif "--" in line:
-            yield from _flags(line, number)
+            yield from flags(line, number)
 
 
 def _value(key: str, value: str, lines: list[str], number: int) -> Found:
@@ -72,7 +72,7 @@ def _literal(text: str) -> object:
             return None
 
 
-def _flags(line: str, number: int) -> Found:
+def flags(line: str, number: int) -> Found:
     """`--lr 0.1 --amp`, as a launch script or a recorded command has them."""
     for name, value in _FLAG.findall(line.rstrip("\\ ")):
         yield name.replace("-", "_"), scalar(value) if value else True, number

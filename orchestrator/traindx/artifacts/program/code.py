@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from traindx.artifacts.logs.lines import blocks
+from traindx.artifacts.program.syntax import name_of
 
 LARGEST = 1 << 20
 _PACKAGES = {
@@ -116,11 +117,11 @@ def _traits_of(node: ast.AST) -> Iterator[str]:
         yield from _package(node.module)
     elif isinstance(node, ast.ClassDef):
         for parent in node.bases:
-            yield from _known(_PARENTS, _last_name(parent))
+            yield from _known(_PARENTS, name_of(parent))
     elif isinstance(node, ast.FunctionDef) and node.name == "training_step":
         yield "training-loop"
     elif isinstance(node, ast.Call):
-        name = _last_name(node.func)
+        name = name_of(node.func)
         yield from _known(_CALLS, name)
         if name in OPTIMIZERS:
             yield f"optimizer-{name.lower()}"
@@ -130,7 +131,7 @@ def _traits_of(node: ast.AST) -> Iterator[str]:
         yield "optimizer-sgd"  # `W -= lr * gradient`, written out
     elif isinstance(node, ast.Constant) and node.value in {"LSTM", "GRU", "RNN"}:
         yield "recurrent"  # as in getattr(nn, "GRU")
-    elif isinstance(node, ast.Compare) and _last_name(node.left) == "__name__":
+    elif isinstance(node, ast.Compare) and name_of(node.left) == "__name__":
         yield "entry-point"
 
 
@@ -155,12 +156,6 @@ def _package(module: str) -> Iterator[str]:
 def _known(table: dict[str, str], name: str) -> Iterator[str]:
     if name in table:
         yield table[name]
-
-
-def _last_name(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _gan(nodes: Sequence[ast.AST]) -> frozenset[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from traindx.artifacts import CodeUnit, Run, Setting
 from traindx.artifacts.program.syntax import name_of
 from traindx.contract import Citation, Signal
+from traindx.curves.place import quoted
 from traindx.curves.settings import cite_setting
 
 
@@ -34,6 +35,6 @@ def _steps(run: Run, unit: CodeUnit) -> Iterator[Citation]:
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
         if name_of(owner).lower().startswith("opt"):
             line = unit.file_line(node.lineno)
-            quote = "".join(run.lines(unit.path, line, line)).strip()[:200]
+            quote = quoted(run, unit.path, line)
             claim = "the update, with no clipping before it"
             yield Citation(claim=claim, source=unit.path, locator=f"line {line}", quote=quote)
