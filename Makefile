@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q install -c constraints.txt
-SOURCES := orchestrator tools tests examples docs benchmarks
+SOURCES := orchestrator tools tests examples docs benchmarks hatch_build.py
 
 .PHONY: demo test check format lint types floors fresh house examples wheel-test fuzz bench clean
 

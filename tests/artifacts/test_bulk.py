@@ -16,6 +16,7 @@ from traindx.artifacts.logs.digits import Text, decimals
 from traindx.artifacts.logs.lines import RawBlocks
 from traindx.artifacts.logs.textlog import LogReader
 from traindx.artifacts.model import Series
+from traindx.artifacts.native.library import Library, library
 
 
 def _slow(raw: bytes) -> list[Series]:
@@ -25,9 +26,9 @@ def _slow(raw: bytes) -> list[Series]:
     return reader.columns.series("train.log")
 
 
-def _fast(raw: bytes, size: int) -> list[Series]:
+def _fast(raw: bytes, size: int, code: Library | None = None) -> list[Series]:
     reader = LogReader()
-    bulk = Bulk(reader)
+    bulk = Bulk(reader, code)
     for first, data in RawBlocks(io.BytesIO(raw), size):
         bulk.block(first, data)
     return reader.columns.series("train.log")
@@ -103,14 +104,16 @@ def test_blocks_give_what_lines_give(
         for v, w, x in [spelled[turn % len(spelled)]]
     ]
     raw = "\n".join(lines).encode()
-    _same(_fast(raw, size), _slow(raw))
+    for code in (None, library()):
+        _same(_fast(raw, size, code), _slow(raw))
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.binary(max_size=60), max_size=40), st.integers(1, 6), st.integers(200, 2_000))
 def test_any_bytes_give_what_lines_give(lines: list[bytes], times: int, size: int) -> None:
     raw = b"\n".join(lines * times)
-    _same(_fast(raw, size), _slow(raw))
+    for code in (None, library()):
+        _same(_fast(raw, size, code), _slow(raw))
 
 
 def test_a_long_log_of_several_forms() -> None:
@@ -124,7 +127,8 @@ def test_a_long_log_of_several_forms() -> None:
             lines.append(f"iter {n}: loss nan, time 1,234.5ms, mfu -1.00%")
     raw = "\n".join(lines).encode()
     for size in (10_000, 50_000, 1 << 20):
-        _same(_fast(raw, size), _slow(raw))
+        for code in (None, library()):
+            _same(_fast(raw, size, code), _slow(raw))
 
 
 def test_a_file_is_read_in_blocks_and_small_ones_by_line() -> None:

@@ -22,6 +22,7 @@ from traindx.artifacts.logs.skeleton import Lines, Skeleton, learn, span, values
 
 if TYPE_CHECKING:
     from traindx.artifacts.logs.textlog import LogReader, Plan
+    from traindx.artifacts.native.library import Library
 
 _FEW = 4
 """lines that are sooner read one by one than understood as a group"""
@@ -55,10 +56,13 @@ class _Task:
 
 
 class Bulk:
-    """Reads the blocks of one log for a `LogReader`, which understands single lines and keeps the columns."""
+    """Reads the blocks of one log for a `LogReader`, which understands single lines and keeps the columns.
 
-    def __init__(self, reader: LogReader) -> None:
-        self._reader = reader
+    Numbers are read by compiled code where there is some, and by numpy otherwise.
+    """
+
+    def __init__(self, reader: LogReader, code: Library | None) -> None:
+        self._reader, self._code = reader, code
         self._known: dict[int, list[tuple[Skeleton, Plan | None]]] = defaultdict(list)
         self._skeletons = 0
         self._layouts = Layouts()
@@ -165,12 +169,12 @@ class Bulk:
             return []
         wanted = {place for place in (plan.form.epoch, plan.form.step) if place >= 0}
         wanted.update(place for place, _ in plan.columns)
-        numbers = {place: values(block.text, lines, skeleton.numbers[place]) for place in wanted}
+        numbers = {place: values(block.text, lines, skeleton.numbers[place], self._code) for place in wanted}
         if plan.form.total >= 0:
             last = Lines(
                 lines.begin[-1:], lines.end[-1:], lines.starts[:, -1:], lines.ends[:, -1:], lines.words[:, -1:]
             )
-            numbers[plan.form.total] = values(block.text, last, skeleton.numbers[plan.form.total])
+            numbers[plan.form.total] = values(block.text, last, skeleton.numbers[plan.form.total], self._code)
         texts: dict[int, bytes] = {}
         for place, column in plan.columns:
             if column.keeps_texts(len(units)):

@@ -41,6 +41,8 @@ class Text:
         self.padded: Bytes = np.zeros(PAD + len(data) + _AFTER, dtype=np.uint8)
         self.padded[PAD:-_AFTER] = np.frombuffer(data, dtype=np.uint8)
         self.bytes = self.padded[PAD:-_AFTER]
+        self.until_end = self.padded[PAD:]
+        """the block and the zeros behind it"""
         self._loads = self.loads(8)
 
     def loads(self, width: int) -> npt.NDArray[np.void]:

@@ -51,10 +51,11 @@ class RawBlocks:
     """The same as bytes: whole lines, UTF-8 or nearly so, of a plain or gzipped file.
 
     A line longer than a block is passed over and counted. `troubles` says, after the last block, what was odd.
+    A handle that is not at its beginning stands at the line `first`.
     """
 
-    def __init__(self, handle: BinaryIO, size: int = BLOCK) -> None:
-        self._handle, self._size = handle, size
+    def __init__(self, handle: BinaryIO, size: int = BLOCK, first: int = 1) -> None:
+        self._handle, self._size, self._first = handle, size, first
         self.long_lines = 0
         self.troubles: list[str] = []
         self.count: Callable[[bytes], int] = lambda raw: raw.count(b"\n")
@@ -82,7 +83,7 @@ class RawBlocks:
     def _from(self, source: BinaryIO | Unzipped, head: bytes) -> Iterator[tuple[int, bytes]]:
         mark, encoding = next(((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", "utf-8"))
         decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)(errors="replace")
-        left, number, passing = head[len(mark) :], 1, False
+        left, number, passing = head[len(mark) :], self._first, False
         if decoder:
             self.troubles.append(f"it is {encoding[:6].upper()} text, as Windows writes it; read as such")
             left = decoder.decode(left).encode()

@@ -12,9 +12,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from traindx.artifacts.logs.digits import WIDEST, Places, Text, Truths, Words, decimals
+from traindx.artifacts.logs.digits import WIDEST, Floats, Places, Text, Truths, Words, decimals
 from traindx.artifacts.logs.form import NUMBER
 from traindx.artifacts.logs.prefix import LOOSE_PREFIX, PREFIX, RANK
+from traindx.artifacts.native.library import Library
 
 _PARTS = re.compile(rb"([-+]?)(\d*)(\.?)(\d*)(?:[eE]([-+]?)(\d+))?")
 # Digits after these are counted by `NUMBER`: groups of thousands and exponents.
@@ -104,10 +105,21 @@ class Lines:
         )
 
 
-def values(text: Text, lines: Lines, number: Number) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """One number of every line."""
+def values(text: Text, lines: Lines, number: Number, code: Library | None) -> Floats:
+    """One number of every line, by compiled code where there is some."""
     if number.constant is not None:
         return np.full(len(lines.begin), number.constant)
+    starts, ends = span(lines, number)
+    if code:
+        found, left = code.numbers(text.until_end, starts, ends)
+    else:
+        found, left = _by_words(text, lines, number)
+    if len(left):
+        found[left] = [float(word) for word in text.spelled(starts[left], ends[left]).split()]
+    return found
+
+
+def _by_words(text: Text, lines: Lines, number: Number) -> tuple[Floats, Places]:
     whole = _run(text, lines, number.whole)
     places = np.zeros(len(lines.begin), dtype=np.int64)
     part = None
@@ -119,13 +131,7 @@ def values(text: Text, lines: Lines, number: Number) -> np.ndarray[tuple[int], n
         powers = _run(text, lines, number.power).view(np.int64)
         powers = -powers if number.power_negative else powers
     found, exact = decimals(whole, part, places, powers)
-    if number.negative:
-        found = -found
-    if not bool(exact.all()):
-        picked = np.flatnonzero(~exact)
-        starts, ends = span(lines, number)
-        found[picked] = [float(word) for word in text.spelled(starts[picked], ends[picked]).split()]
-    return found
+    return -found if number.negative else found, np.flatnonzero(~exact)
 
 
 def span(lines: Lines, number: Number) -> tuple[Places, Places]:

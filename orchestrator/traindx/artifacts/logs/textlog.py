@@ -165,8 +165,9 @@ def read_log(handle: BinaryIO, source: str) -> tuple[list[Series], list[str]]:
         if bulk is None:
             from traindx.artifacts.logs.bulk import Bulk
             from traindx.artifacts.logs.digits import line_feeds
+            from traindx.artifacts.native.library import library
 
-            bulk, blocks.count = Bulk(reader), line_feeds
+            bulk, blocks.count = Bulk(reader, library()), line_feeds
         bulk.block(first, data)
         if first == 1 and size:
             reader.columns.expect(len(block) / size)

@@ -9,22 +9,22 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, BinaryIO
 
 from traindx.artifacts.logs.lines import RawBlocks
+from traindx.artifacts.metrics.columns import MOST_TEXTS
 from traindx.artifacts.metrics.names import normalise
 from traindx.artifacts.model import Series
 from traindx.artifacts.tables.record import Records, number
 
 if TYPE_CHECKING:
     from traindx.artifacts.logs.digits import Places
-    from traindx.artifacts.tables.arrowtable import Parser
     from traindx.artifacts.tables.cells import Cells, Rows
+    from traindx.artifacts.tables.nativerows import NativeRows, Piece
 
 _SEPARATORS = "\t;,|"
 _MOST_CELLS = 2_000
 """cells of a row: a wider table holds data, not metrics"""
 _BLOCK = 2 << 20
-_LARGE = 32 << 20
-"""bytes of a table from which on the import of pyarrow is paid back"""
-_LARGE_BLOCK = 4 << 20
+_HEAD = 64 << 10
+"""bytes in which a plain table shows its header"""
 _SMALL = 16 << 10
 """bytes that are read row by row: less than numpy takes to get going"""
 _MOST_HEADERS = 20
@@ -34,23 +34,24 @@ _MOST_BROKEN = 50
 
 
 def read_csv(
-    handle: BinaryIO, source: str, remark: Callable[[str], None] | None = None, large: int = _LARGE
+    handle: BinaryIO, source: str, remark: Callable[[str], None] | None = None, compiled: bool = True
 ) -> list[Series]:
     """The numeric columns of a separated table with a header; a repeated header starts the columns anew.
 
-    From `large` bytes on, plain stretches go through Arrow's parser where pyarrow is installed.
+    Plain stretches are read by compiled code where the package has it, unless it may not be `compiled`.
     """
     size = _size(handle)
-    parser = _parser() if size >= large else None
-    reader = _Reader(parser)
-    blocks = RawBlocks(handle, _LARGE_BLOCK if parser else _BLOCK)
-    for first, data in blocks:
-        if first == 1 and len(data) > _SMALL:
+    reader = _Reader(_native() if compiled and size > _SMALL else None)
+    begin, first = reader.ahead(handle, size)
+    handle.seek(begin)
+    blocks = RawBlocks(handle, _BLOCK, first)
+    for number_of_first, data in blocks:
+        if number_of_first == 1 and len(data) > _SMALL:
             from traindx.artifacts.logs.digits import line_feeds
 
             blocks.count = line_feeds
             reader.records.expected = line_feeds(data) * size // len(data)
-        reader.block(first, data)
+        reader.block(number_of_first, data)
     reader.finish()
     series = reader.records.columns.series(source)
     for text in [
@@ -68,23 +69,50 @@ def _size(handle: BinaryIO) -> int:
     return size
 
 
-def _parser() -> Parser | None:
-    from traindx.artifacts.tables.arrowtable import parser
+def _native() -> NativeRows | None:
+    from traindx.artifacts.tables.nativerows import native_rows
 
-    return parser()
+    return native_rows()
 
 
 class _Reader:
     """Reads one table, block by block."""
 
-    def __init__(self, parser: Parser | None = None) -> None:
-        self._parser = parser
+    def __init__(self, native: NativeRows | None = None) -> None:
+        self._native = native
         self.records = Records()
         self.header: list[str] = []
         self.separator = ""
         self.wide = False
         self._open: tuple[int, list[str]] | None = None
         """a row whose quoted cell is not closed yet, and where it began"""
+
+    def ahead(self, handle: BinaryIO, size: int) -> tuple[int, int]:
+        """Take in the plain rows at the head of a file, on several cores; where they end, and the line that follows."""
+        head = handle.read(_HEAD) if self._native else b""
+        if not self._native or not head.isascii() or b"\0" in head or b'"' in head or b"\x1b" in head:
+            return 0, 1
+        begin = 0
+        first = 1
+        while not self.header and (end := head.find(b"\n", begin) + 1):
+            self._line(first, head[begin:end].decode().rstrip("\n"))
+            begin, first = end, first + 1
+        if not self._regular:
+            return begin, first
+        self.records.expected = head.count(b"\n") * size // len(head)
+        for end, piece in self._native.ahead(handle, begin, self.separator, len(self.header), self._spelt):
+            self._take(first, piece)
+            begin, first = end, first + piece.rows
+        return begin, first
+
+    @property
+    def _regular(self) -> bool:
+        """Whether columns are told apart by place: two of one name go to one series, row by row."""
+        return bool(self.header) and len(set(self.header)) == len(self.header) and not self.wide
+
+    @property
+    def _spelt(self) -> bool:
+        return self.records.expected <= 2 * MOST_TEXTS
 
     def block(self, first: int, data: bytes) -> None:
         """Take in whole lines, the first of which has this number."""
@@ -98,9 +126,8 @@ class _Reader:
             self._line(first, line.decode(errors="replace"))
             first += 1
         data += b"" if data.endswith(b"\n") else b"\n"
-        # Two columns of one name go to one series, row by row.
         for _ in range(_MOST_HEADERS):
-            if len(set(self.header)) < len(self.header) or self.wide or len(data) <= _SMALL:
+            if not self._regular or len(data) <= _SMALL:
                 break
             if self._plain(first, data):
                 return
@@ -161,14 +188,19 @@ class _Reader:
 
     def _plain(self, first: int, data: bytes) -> bool:
         """Take in a block in which there is nothing but numbers, if it is one."""
+        if not self._native:
+            return False
+        piece = self._native.read(data, self.separator, len(self.header), self._spelt)
+        if piece is None:
+            return False
+        self._take(first, piece)
+        return True
+
+    def _take(self, first: int, piece: Piece) -> None:
         import numpy as np
 
-        cells = self._parser.columns(data, self.separator, self.header) if self._parser else None
-        if not cells:
-            return False
-        self.records.rows(cells, np.arange(first, first + len(cells[0][1])))
+        self.records.rows(piece.named(self.header), np.arange(first, first + piece.rows))
         self.records.columns.bound()
-        return True
 
     def _bulk(self, first: int, data: bytes) -> tuple[int, int]:
         """Rows by the thousand; between them, those that have not as many cells as the header, one by one.

@@ -1,11 +1,12 @@
-"""Large tables go through Arrow's parser where it is installed, and nothing else changes."""
+"""Plain tables are read by compiled code where the package has it, and nothing else changes."""
 
 from __future__ import annotations
 
 import io
 import random
-import sys
-import warnings
+import shutil
+import struct
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from traindx.artifacts import Scope
-from traindx.artifacts.tables.arrowtable import parser
+from traindx.artifacts.model import Series
+from traindx.artifacts.native.library import library
 from traindx.artifacts.tables.csvtable import read_csv
+from traindx.artifacts.tables.nativerows import native_rows
 from traindx.content import TOOLS
 from traindx.toolbelt import Belt
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    pytest.importorskip("pyarrow.csv")
+needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="the package was built without a compiler")
 
 HEADER = ["epoch", "step", "loss", "val_loss", "lr"]
 _CELL = st.one_of(
@@ -34,11 +35,19 @@ _CELL = st.one_of(
 
 
 def _same(raw: bytes) -> None:
-    by_arrow, by_numpy = read_csv(io.BytesIO(raw), "m.csv", large=0), read_csv(io.BytesIO(raw), "m.csv")
-    assert [(row.name, row.original, row.axis) for row in by_arrow] == [
-        (row.name, row.original, row.axis) for row in by_numpy
+    """Three ways give the same: numpy, compiled block by block, compiled on several cores from a real file."""
+    by_numpy = read_csv(io.BytesIO(raw), "m.csv", compiled=False)
+    with tempfile.TemporaryFile() as file:
+        file.write(raw)
+        _alike(by_numpy, read_csv(file, "m.csv"))
+    _alike(by_numpy, read_csv(io.BytesIO(raw), "m.csv"))
+
+
+def _alike(expected: list[Series], found: list[Series]) -> None:
+    assert [(row.name, row.original, row.axis) for row in found] == [
+        (row.name, row.original, row.axis) for row in expected
     ]
-    for a, b in zip(by_arrow, by_numpy, strict=True):
+    for a, b in zip(found, expected, strict=True):
         assert a.lines.tolist() == b.lines.tolist()
         assert a.texts == b.texts
         assert a.restarts == b.restarts
@@ -54,17 +63,58 @@ def test_whatever_the_cells_are(rows: list[list[str]], separator: str) -> None:
     _same("\n".join(separator.join(row) for row in [HEADER, *plain, *rows]).encode())
 
 
+@needs_compiler
 def test_plain_blocks_are_taken_and_others_are_left() -> None:
-    arrow = parser()
-    assert arrow is not None
-    found = arrow.columns(b"1,,0.1\n2,7,nan\n", ",", ["step", "loss", ""])
+    reader = native_rows()
+    assert reader is not None
+    found = reader.read(b"1,,0.1\n2,7 ,nan\r\n", ",", 3, spelt=True)
     assert found is not None
-    (step, steps, all_of_them, _), (loss, losses, present, spell) = found
+    (step, steps, all_of_them, _), (loss, losses, present, spell) = found.named(["step", "loss", ""])
     assert (step, steps.tolist(), all_of_them) == ("step", [1.0, 2.0], None)
     assert (loss, losses[1], present is not None and present.tolist()) == ("loss", 7.0, [False, True])
     assert spell(np.array([1])) == b"7\n"
-    for odd in (b"1,2\n\n3,4\n", b"1,2,3\n", b"1\n", b"a,2\n", b"1,2%\n", b"1,nan(ind)\n"):
-        assert arrow.columns(odd, ",", ["step", "loss"]) is None
+    odd = [
+        b"1,2\n\n3,4\n",
+        b"1,2,3\n",
+        b"1\n",
+        b"a,2\n",
+        b"1,2%\n",
+        b"1,nan(ind)\n",
+        b"1,2e\n",
+        b"1,1_0\n",
+        b"1,.\n",
+        b"1,-\n",
+    ]
+    for data in [*odd, b"1,+-2\n", b"1,2 3\n", b"1,0x1\n", b"1,\xe9\n", b"1,\0\n", b",\n", b"\n", b"1,infi\n"]:
+        assert reader.read(data, ",", 2, spelt=False) is None, data
+
+
+@needs_compiler
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.floats(allow_nan=False).map(repr),
+            st.from_regex(r"[-+]?[0-9]{1,24}(\.[0-9]{0,24})?([eE][-+]?[0-9]{1,3})?", fullmatch=True),
+            # exactly between two doubles, which is where rounding goes wrong
+            st.integers(2**52, 2**53 - 1).flatmap(lambda m: st.integers(0, 10).map(lambda e: str((2 * m + 1) * 2**e))),
+        ),
+        min_size=1,
+        max_size=40,
+    )
+)
+def test_every_value_is_the_nearest_double(cells: list[str]) -> None:
+    reader = native_rows()
+    assert reader is not None
+    found = reader.read("\n".join(cells).encode(), ",", 1, spelt=False)
+    assert found is not None
+    assert [struct.pack("d", value) for value in found.columns[0][0]] == [struct.pack("d", float(c)) for c in cells]
+
+
+def test_a_package_without_the_library_has_no_compiled_reader(tmp_path: Path) -> None:
+    assert library(tmp_path / "libnumbers.so") is None
+    (tmp_path / "libnumbers.so").write_bytes(b"not a library")
+    assert library(tmp_path / "libnumbers.so") is None
 
 
 def test_a_changed_header_an_empty_line_and_a_torn_row_in_a_large_table() -> None:
@@ -76,6 +126,8 @@ def test_a_changed_header_an_empty_line_and_a_torn_row_in_a_large_table() -> Non
     rows.insert(40_000, "7,39990,0.5")
     rows.insert(50_000, "step,epoch,loss")
     _same("\n".join(rows).encode())
+    _same("\r\n".join(rows).encode())
+    _same(b"\xef\xbb\xbf" + "\n".join(rows).encode())
 
 
 def test_the_confined_worker_reads_a_large_table_to_the_last_bit(tmp_path: Path) -> None:
@@ -94,15 +146,3 @@ def test_the_confined_worker_reads_a_large_table_to_the_last_bit(tmp_path: Path)
     assert series["loss"]["first"] == losses[0]
     assert series["loss"]["last"] == losses[-1]
     assert series["loss"]["lowest"] == min(losses)
-
-
-def test_without_large_tables_pyarrow_is_not_imported(tmp_path: Path) -> None:
-    import subprocess
-
-    (tmp_path / "metrics.csv").write_text("step,loss\n" + "".join(f"{n},{1 / (n + 1)!r}\n" for n in range(50_000)))
-    program = (
-        "import sys; from traindx.artifacts.tables.csvtable import read_csv\n"
-        "with open('metrics.csv', 'rb') as file: found = read_csv(file, 'metrics.csv')\n"
-        "assert len(found[0]) == 50_000 and 'pyarrow' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)

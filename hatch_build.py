@@ -1,0 +1,49 @@
+"""Compiles the reader of numbers, where a C compiler is at hand; without one the wheel is pure Python."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+SOURCE = Path("orchestrator/traindx/artifacts/native/numbers.c")
+LIBRARY = SOURCE.with_name("libnumbers.so")
+FLAGS = ("-O3", "-std=c11", "-fvisibility=hidden", "-shared", "-fPIC")
+
+
+class CompileHook(BuildHookInterface):  # type: ignore[type-arg, misc, unused-ignore]
+    """Puts the compiled library beside its source, and into the wheel."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 (hatch calls it so)
+        """Compile, and say for which platform the wheel is; `version` is "editable" or "standard"."""
+        if self.target_name == "wheel" and self._compile():
+            platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+            build_data["pure_python"] = False
+            build_data["tag"] = f"py3-none-{platform}"
+            build_data["artifacts"].append(LIBRARY.as_posix())
+
+    def _compile(self) -> bool:
+        compiler = shlex.split(os.environ.get("CC", "cc"))
+        if not compiler or shutil.which(compiler[0]) is None:
+            return self._without(f"there is no {compiler[0] if compiler else 'compiler'}")
+        root = Path(self.root)
+        fresh = root / LIBRARY.with_suffix(f".{os.getpid()}")
+        done = subprocess.run(
+            [*compiler, *FLAGS, str(root / SOURCE), "-o", str(fresh)], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            fresh.unlink(missing_ok=True)
+            return self._without(done.stderr.strip() or "the compiler failed")
+        # A process may have the old one loaded: replaced, not written over.
+        fresh.replace(root / LIBRARY)
+        return True
+
+    def _without(self, reason: str) -> bool:
+        self.app.display_warning(f"large logs and tables will be read by numpy, slower: {reason}")
+        return False

@@ -1,0 +1,84 @@
+"""The compiled reader of numbers (`numbers.c`), loaded where the package was built with a compiler."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Places = npt.NDArray[np.int64]
+
+FILE = Path(__file__).with_name("libnumbers.so")
+_POWERS = range(-290, 271)
+"""the powers of ten that `numbers.c` scales by"""
+
+
+@cache
+def library(file: Path = FILE) -> Library | None:
+    """The compiled code; None where there is none."""
+    try:
+        return Library(ctypes.CDLL(str(file)))
+    except OSError:
+        return None
+
+
+class Library:
+    """The functions of `numbers.c`, with numpy's arrays for its pointers."""
+
+    def __init__(self, code: ctypes.CDLL) -> None:
+        count, place, text = ctypes.c_int64, ctypes.c_void_p, ctypes.c_char_p
+        self._lines, self._numbers, self._rows = code.traindx_lines, code.traindx_numbers, code.traindx_rows
+        for function in (self._lines, self._numbers, self._rows):
+            function.restype = count
+        self._lines.argtypes = [text, count]
+        self._numbers.argtypes = [place, count, place, place, count, place, place, place]
+        self._rows.argtypes = [text, count, ctypes.c_uint8, *[count] * 2, *[place] * 6, count, *[place] * 2]
+        self._powers = np.array([_leading_bits(power) for power in _POWERS], dtype=np.uint64)
+
+    def numbers(self, data: npt.NDArray[np.uint8], starts: Places, ends: Places) -> tuple[Floats, Places]:
+        """The values between these places, and which of them `float` must read. The last byte belongs to no number."""
+        starts, ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
+        values = np.empty(len(starts))
+        hard = np.empty(len(starts), dtype=np.int64)
+        many = self._numbers(
+            *(data.ctypes.data, len(data), starts.ctypes.data, ends.ctypes.data, len(starts)),
+            *(self._powers.ctypes.data, values.ctypes.data, hard.ctypes.data),
+        )
+        return values, hard[:many]
+
+    def rows(
+        self, data: bytes, separator: str, width: int, spelt: bool, most_hard: int
+    ) -> tuple[Floats, npt.NDArray[np.bool_], npt.NDArray[np.int32]] | None:
+        """Values, whether there is one, and (if `spelt`) begins and ends of the cells, column by column.
+
+        None when the data are not whole rows of plain numbers, each with its line end.
+        """
+        most = self._lines(data, len(data))
+        values = np.empty((width, most))
+        present = np.empty((width, most), dtype=np.bool_)
+        spans = np.empty((2, width, most) if spelt else (2, 0, 0), dtype=np.int32)
+        starts, ends = (span.ctypes.data if spelt else None for span in spans)
+        hard = np.empty((most_hard, 3), dtype=np.int64)
+        told = np.zeros(2, dtype=np.int64)
+        rows = self._rows(
+            *(data, len(data), ord(separator), width, most, self._powers.ctypes.data),
+            *(values.ctypes.data, present.ctypes.data, starts, ends),
+            *(hard.ctypes.data, most_hard, told[:1].ctypes.data, told[1:].ctypes.data),
+        )
+        if rows < most or told[1] < len(data):
+            return None
+        for place, begin, end in hard[: told[0]].tolist():
+            values.ravel()[place] = float(data[begin:end])
+        return values, present, spans
+
+
+def _leading_bits(power: int) -> tuple[int, int]:
+    """The first 128 bits of a power of ten, cut off below, in two words."""
+    scaled = 10**power if power >= 0 else (1 << 1200) // 10**-power
+    excess = scaled.bit_length() - 128
+    bits = scaled >> excess if excess >= 0 else scaled << -excess
+    return bits >> 64, bits & ((1 << 64) - 1)
