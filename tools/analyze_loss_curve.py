@@ -8,7 +8,17 @@ from pydantic import Field
 from traindx.artifacts import Run
 from traindx.contract import Value
 from traindx.curves import Objective, measured, objective, where
-from traindx.curves.reading import accuracy, breaks, completion, learning, restlessness, rhythm, start, validation
+from traindx.curves.reading import (
+    accuracy,
+    baseline,
+    breaks,
+    completion,
+    learning,
+    restlessness,
+    rhythm,
+    start,
+    validation,
+)
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 WINDOWS = 8
@@ -73,8 +83,11 @@ class LossCurve(ToolOutput):
         "loss-fell-slowly": "the loss falls steadily but has hardly left its start",
         "loss-repeats-every-epoch": "the same ups and downs come back in every epoch",
         "val-rises-while-train-falls": "validation loss rises from its best while training loss goes on falling",
+        "run-ended-in-order": "after its last value the run says that it is done, or was stopped early on purpose",
         "run-completed": "the last logged step is the last planned one",
         "val-follows-train": "validation loss ended near its best",
+        "loss-fell-far": "the loss fell to a fifth of its start or below",
+        "worse-than-baseline": "the run ends worse than the baseline that its own log names",
         "val-still-falling": "the last evaluation alone brought validation down by a good part",
         "val-better-than-train": "validation loss ends well below training loss",
         "val-equals-train": "validation and training loss ended at the same level",
@@ -88,7 +101,7 @@ def analyze_loss_curve(question: Question, run: Run) -> LossCurve:
     recovered, plateaus at chance level, NaN and what preceded it, and whether validation follows training.
     """
     goal = _chosen(question, run)
-    readings = (breaks, start, learning, restlessness, rhythm, validation, accuracy, completion)
+    readings = (breaks, start, learning, restlessness, rhythm, validation, accuracy, completion, baseline)
     loss, shape = goal.series, goal.shape
     return LossCurve(
         series=loss.name,

@@ -1,6 +1,7 @@
 """Activations: saturated or dead where they were logged, and code that is prone to it."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,7 +15,9 @@ from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 _SATURATED = {"sat", "saturated", "saturation", "satfrac", "pinned"}
 _ACTIVE = {"active", "alive", "firing", "activefrac", "activeunits"}
 _DEAD = {"dead", "inactive", "deadrelu", "deadfrac", "deadunits"}
-_SHARES = {"frac", "fraction", "share", "pct", "percent", "ratio", "rate", "units", "relu", "neurons", "prob"}
+_NEAR_LIMIT = re.compile(r"(?:>|gt|above|over|beyond)[_ ]{0,2}(?:0?[._]9\d*|1(?:\.0)?-)(?:\D|$)|saturat|pinned")
+_SILENT = re.compile(r"\bdead\b|never fir|zero[_ ]act")
+_LAYER = re.compile(r"(?:h|l|a|act|layer|hidden|fc)_?\d{1,3}")
 _SQUASHING = {"Sigmoid", "Tanh", "sigmoid", "tanh", "Softsign", "Hardtanh"}
 _NORMS = {"LayerNorm", "BatchNorm1d", "BatchNorm2d", "GroupNorm", "InstanceNorm2d", "RMSNorm", "BatchNorm3d"}
 _DEPTHS = ("depth", "n_layers", "num_layers", "layers", "n_layer", "num_hidden_layers", "n_hidden_layers", "nlayers")
@@ -41,6 +44,7 @@ class ActivationReport(ToolOutput):
         "units-dead": "half or more of the units never fire",
         "activations-alive": "the logged shares of saturated or dead units stay low",
         "deep-saturating-stack": "many layers with sigmoid or tanh, without shortcut or normalisation",
+        "relu-at-output": "the output of the network goes through a ReLU",
         "squashing-in-code": "sigmoid or tanh between layers of the model",
     },
 )
@@ -48,9 +52,11 @@ def check_activations(question: Question, run: Run) -> ActivationReport:  # noqa
     """Look at logged shares of saturated and dead units, and read the model code for deep stacks of squashing
     activations without residual connections or normalisation.
     """
-    saturated = _shares(run.series, _SATURATED)
-    dead = _shares(run.series, _DEAD)
-    dead += [(row, 1 - share) for row, share in _shares(run.series, _ACTIVE) if not words_of(row) & _DEAD]
+    saturated = [*_shares(run.series, _SATURATED), *_under_heading(run, _NEAR_LIMIT)]
+    dead = [*_shares(run.series, _DEAD), *_under_heading(run, _SILENT)]
+    # The active units of a latent space are those that carry information: that is said of a VAE, not of a ReLU.
+    latent = any(words_of(row) & {"kl", "kld"} for row in run.series)
+    dead += [(row, 1 - s) for row, s in _shares(run.series, _ACTIVE) if not words_of(row) & _DEAD and not latent]
     if not saturated and not dead and not run.code:
         raise NoData("no share of saturated or dead units was logged, and there is no model code")
     return ActivationReport(
@@ -60,6 +66,7 @@ def check_activations(question: Question, run: Run) -> ActivationReport:  # noqa
             *_pinned(run, saturated, "activations-saturated", "saturated"),
             *_pinned(run, dead, "units-dead", "dead"),
             *_alive(run, [*saturated, *dead]),
+            *_at_output(run),
             *_code(run),
         ],
     )
@@ -69,12 +76,35 @@ def _shares(series: list[Series], words: set[str]) -> list[tuple[Series, float]]
     found = []
     for row in series:
         own = words_of(row) | {"".join(sorted(words_of(row)))}
-        finite = row.values[np.isfinite(row.values)]
-        if not own & words or not len(finite):
-            continue
-        share = float(np.median(finite[-max(1, len(finite) // 4) :]))
-        found.append((row, share / 100 if float(finite.max()) > 1.0 or row.unit == "%" else share))
-    return [(row, share) for row, share in found if 0 <= share <= 1]
+        if own & words and (share := _late_share(row)) is not None:
+            found.append((row, share))
+    return found
+
+
+def _under_heading(run: Run, heading: re.Pattern[str]) -> list[tuple[Series, float]]:
+    """Shares whose own name says what they are, or the text before the names of layers in their line."""
+    found = []
+    for row in run.series:
+        said = heading.search(row.original.lower())
+        if said is None and row.place == "line" and _LAYER.fullmatch(row.original):
+            line = "".join(run.lines(row.source, int(row.lines[-1]), int(row.lines[-1]))).lower()
+            said = heading.search(re.split(rf"\b{re.escape(row.original)}\b", line, maxsplit=1)[0])
+        if said is not None and (share := _late_share(row)) is not None:
+            found.append((row, share))
+    return found
+
+
+def _late_share(row: Series) -> float | None:
+    """The share that a series ends at; None for one that counts, or measures something else."""
+    finite = row.values[np.isfinite(row.values)]
+    if not len(finite) or float(finite.min()) < 0:
+        return None
+    share, most = float(np.median(finite[-max(1, len(finite) // 4) :])), float(finite.max())
+    percent = row.unit == "%" or bool(words_of(row) & {"pct", "percent", "perc"})
+    if most <= 1.0:
+        return share / 100 if row.unit == "%" else share
+    whole_numbers = bool((finite == np.round(finite)).all())
+    return share / 100 if most <= 100.0 and (percent or not whole_numbers) else None
 
 
 def _pinned(run: Run, shares: list[tuple[Series, float]], name: str, what: str) -> list[Signal]:
@@ -94,6 +124,31 @@ def _alive(run: Run, shares: list[tuple[Series, float]]) -> list[Signal]:
         return []
     claim = f"`{worst[0].original}` stays at {worst[1]:.0%}"
     return [Signal(id="activations-alive", claim=claim, citations=[cite(run, worst[0], len(worst[0]) - 1, claim)])]
+
+
+def _at_output(run: Run) -> list[Signal]:
+    """A forward pass that ends in a ReLU: below zero it has no gradient, and the whole net with it."""
+    for unit in run.code:
+        for node in ast.walk(unit.tree):
+            last = _last_step(node)
+            if last is not None and name_of(last.func).lower() == "relu":
+                place = _cited(run, unit, last)
+                claim = f"the output goes through a ReLU: `{place.quote}`"
+                return [Signal(id="relu-at-output", claim=claim, citations=[place])]
+    return []
+
+
+def _last_step(node: ast.AST) -> ast.Call | None:
+    """The last call of a network: what `forward` of a head of one unit returns, or the end of such a stack."""
+    if isinstance(node, ast.FunctionDef) and node.name == "forward":
+        returned = next((part.value for part in ast.walk(node) if isinstance(part, ast.Return)), None)
+        return returned if isinstance(returned, ast.Call) and returned.args else None
+    if isinstance(node, ast.Call) and name_of(node.func) == "Sequential" and len(node.args) > 2:
+        before, last = node.args[-2:]
+        if isinstance(before, ast.Call) and isinstance(last, ast.Call) and name_of(before.func) == "Linear":
+            one = len(before.args) > 1 and getattr(before.args[1], "value", None) == 1
+            return last if one else None
+    return None
 
 
 def _code(run: Run) -> list[Signal]:

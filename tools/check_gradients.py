@@ -1,9 +1,11 @@
 """What the logged gradient norm says about the break."""
 
+import re
+
 import numpy as np
 
 from traindx.artifacts import Run, Series
-from traindx.contract import Fact, Signal
+from traindx.contract import Citation, Fact, Signal
 from traindx.curves import by_layer, cite, cite_setting, clip_threshold, level, nearest_index, objective, where
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
@@ -19,6 +21,8 @@ GRADIENT_WORDS = ("grad", "grads", "gradient", "gradients", "gn", "gnorm", "grad
 # Clipping half of all updates is called extremely aggressive in the literature.
 MOSTLY = 0.5
 FEWEST = 5
+MOST_LINES = 400
+_SIZE = re.compile(r"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")
 
 
 class Question(ToolInput):
@@ -56,9 +60,21 @@ class GradientReport(ToolOutput):
 def check_gradients(question: Question, run: Run) -> GradientReport:  # noqa: ARG001 - every tool takes its input
     """Compare the logged gradient norm with the loss: did it explode, and before, with or after the break?"""
     norms = max((row for row in run.series if row.name == "grad_norm" and len(row) > 2), key=len, default=None)
-    layers = _over_layers(run)
+    layers = _over_layers(run) or _listed(run)
+    logged = by_layer(run.series, *GRADIENT_WORDS)
+    if norms is None and layers and not logged:
+        place = layers[0].citations[0]
+        return GradientReport(
+            series="gradients per layer",
+            source=place.source,
+            usual=float(str(layers[0].facts["late_norm"])),
+            highest=float(str(layers[0].facts["late_norm"])),
+            highest_at=place.locator,
+            non_finite=0,
+            signals=layers,
+        )
     if norms is None and layers:
-        first = by_layer(run.series, *GRADIENT_WORDS)[0]
+        first = logged[0]
         return GradientReport(
             series=first.name,
             source=first.source,
@@ -147,6 +163,35 @@ def _tiny(run: Run, norms: Series, usual: float) -> list[Signal]:
         return []
     claim = f"`{norms.original}` is {early:.2g} from the start (usually {usual:.2g})"
     return [_signal("grad-norm-tiny", claim, run, norms, [0], {"grad_norm": early})]
+
+
+def _listed(run: Run) -> list[Signal]:
+    """Lines that list the gradients of all layers, `|grad| per layer: 1e-06 4e-06 0.5`, from input to output."""
+    for file in run.files:
+        if file.role != "log":
+            continue
+        for number, text in enumerate(run.lines(file.path, 1, MOST_LINES), 1):
+            named, _, numbers = text.partition(":")
+            if "grad" not in named.lower() or "layer" not in named.lower() or "=" in numbers:
+                continue
+            sizes = [abs(float(size)) for size in _SIZE.findall(numbers)]
+            if len(sizes) >= 3 and sizes[-1] > 0:
+                claim = f"{sizes[0]:.2g} in the first of {len(sizes)} layers, {sizes[-1]:.2g} in the last"
+                place = Citation(claim=claim, source=file.path, locator=f"line {number}", quote=text.strip()[:240])
+                ratio = sizes[0] / sizes[-1]
+                facts: dict[str, Fact] = {
+                    "early_layer": "the first layer",
+                    "late_layer": "the last layer",
+                    "early_norm": sizes[0],
+                    "late_norm": sizes[-1],
+                    "layer_ratio": ratio,
+                }
+                vanished = ratio < VANISHED
+                name = "gradients-vanish-towards-input" if vanished else "gradients-even-over-layers"
+                return (
+                    [Signal(id=name, claim=claim, citations=[place], facts=facts)] if vanished or ratio > 0.01 else []
+                )
+    return []
 
 
 def _over_layers(run: Run) -> list[Signal]:

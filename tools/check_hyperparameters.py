@@ -39,6 +39,8 @@ class HyperparameterReport(ToolOutput):
         "fine-tuning-rate": "a rate as for fine-tuning, and a loss that is low from the start",
         "lr-annealed": "the logged learning rate came down to its floor as the run ended",
         "lr-far-below-usual": "the configured learning rate is far below what the optimizer is usually given",
+        "warmup-zero": "a warm-up can be set and is set to zero, at a bold learning rate",
+        "lr-absurd": "the learning rate is thirty times beyond what the optimizer is usually given",
         "lr-far-above-usual": "the configured learning rate is far above what the optimizer is usually given",
         "no-warmup": "the learning rate starts at its peak",
         "transformer-without-warmup": "attention layers, a bold rate of Adam's kind, and no warm-up",

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,8 +19,19 @@ COLLAPSED = 0.1
 FEWEST = 5
 FEWEST_LINES = 8
 LARGEST = 200_000
-_PER_CLASS = {"recall", "precision", "f1", "sensitivity", "tpr", "fscore", "mcc"}
+_OUTPUTS = {"pred", "preds", "prediction", "predictions", "yhat", "output", "outputs"}
+_TEXTS = (".txt", ".log", ".md", ".jsonl")
+_PER_CLASS = {"iou", "dice", "recall", "precision", "f1", "sensitivity", "tpr", "fscore", "mcc"}
+_PHASES = {"train", "val", "valid", "test", "eval", "dev"}
 _WORD = re.compile(r"\S+")
+_ROWS = re.compile(r"\[([\d,\s]{3,400})\]")
+_COUNT = re.compile(r"(?<![\w.])\d{1,9}(?![\w.])")
+MOST_CLASSES = 30
+ONE_CLASS = 0.98
+LOOPING = 0.25
+"""share of different pairs of words below which a text goes round in circles"""
+TAIL = 400
+"""lines before the end in which a matrix is looked for"""
 
 
 class Question(ToolInput):
@@ -38,6 +50,7 @@ class OutputReport(ToolOutput):
     emits={
         "outputs-collapsed": "the outputs have become one, or nearly so",
         "one-class-predicted": "recall or precision is exactly zero, or accuracy never moves, while the loss does",
+        "outputs-constant": "a statistic of the predictions is the same number at every evaluation",
         "accuracy-frozen": "accuracy is the same to the last digit at every evaluation",
         "outputs-varied": "the outputs are as varied at the end as before",
     },
@@ -47,8 +60,8 @@ def check_outputs(question: Question, run: Run) -> OutputReport:  # noqa: ARG001
     embeddings, and text files of samples.
     """
     measures = [row for row in run.series if _is_variety(row) and np.isfinite(row.values).sum() >= FEWEST]
-    files = [file.path for file in run.files if file.role == "output" and file.path.endswith((".txt", ".log", ".md"))]
-    classes = _one_class(run)
+    files = [file.path for file in run.files if file.role == "output" and file.path.endswith(_TEXTS)]
+    classes = [*_one_class(run), *_confused(run)]
     if not measures and not files and not classes:
         raise NoData("no measure of variety among the series and no text file of samples")
     signals = [signal for row in measures if (signal := _measured(run, row)) is not None]
@@ -73,13 +86,62 @@ def _one_class(run: Run) -> list[Signal]:
         words = words_of(row)
         facts: dict[str, Fact] = {"frozen_series": row.original, "frozen_value": float(late[0])}
         place = cite(run, row, len(row) - 1, f"`{row.original}` is {late[0]:g} to the end")
-        if words & _PER_CLASS and float(late[0]) == 0.0:
+        of_a_class = bool(words & _PER_CLASS) or (bool(words & {"acc", "accuracy"}) and len(words - _PHASES) > 1)
+        if words & _OUTPUTS and words & {"mean", "std", "var", "max"} and float(np.ptp(values[1:])) == 0.0:
+            claim = f"`{row.original}` is {late[0]:g} at every evaluation: whatever goes in, the same comes out"
+            found.append(Signal(id="outputs-constant", claim=claim, citations=[place], facts=facts))
+        elif of_a_class and float(late[0]) == 0.0:
             claim = f"`{row.original}` is exactly 0 over the second half of the run: that class is never predicted"
             found.append(Signal(id="one-class-predicted", claim=claim, citations=[place], facts=facts))
         elif is_accuracy(row.name) and row.phase != "train" and 0 < late[0] < 1 and float(np.ptp(values)) == 0:
             claim = f"`{row.original}` is {late[0]:g} at every one of {len(values)} evaluations"
             found.append(Signal(id="accuracy-frozen", claim=claim, citations=[place], facts=facts))
     return found
+
+
+def _confused(run: Run) -> list[Signal]:
+    """The last confusion matrix that a log shows, where one column of it holds everything."""
+    for file in run.files:
+        if file.role != "log":
+            continue
+        found = None
+        for first, text in _about_confusion(run, file.path):
+            rows = [[int(cell) for cell in _COUNT.findall(row)] for row in _ROWS.findall(text)]
+            rows = rows or _under(run, file.path, first)
+            square = len(rows) > 1 and all(len(row) == len(rows) for row in rows)
+            found = (first, text, np.array(rows)) if square else found
+        if found is None:
+            continue
+        line, text, matrix = found
+        real, predicted = matrix.sum(axis=1), matrix.sum(axis=0)
+        if np.count_nonzero(real) > 1 and predicted.max() >= ONE_CLASS * predicted.sum() > 0:
+            others = predicted.sum() - predicted.max()
+            claim = f"all but {others} of {predicted.sum()} predictions are class {predicted.argmax()}"
+            place = Citation(claim=claim, source=file.path, locator=f"line {line}", quote=text.strip()[:240])
+            facts: dict[str, Fact] = {"frozen_series": "the confusion matrix", "frozen_value": int(predicted.argmax())}
+            return [Signal(id="one-class-predicted", claim=claim, citations=[place], facts=facts)]
+    return []
+
+
+def _about_confusion(run: Run, path: str) -> list[tuple[int, str]]:
+    """Lines that speak of a confusion matrix, where the log ends."""
+    last = max((int(row.lines[-1]) for row in run.series if row.source == path and len(row)), default=TAIL)
+    first = max(1, last - TAIL)
+    lines = enumerate(run.lines(path, first, last + MOST_CLASSES), first)
+    return [(number, text) for number, text in lines if len(text) < 2_000 and "confusion" in text.lower()]
+
+
+def _under(run: Run, path: str, line: int) -> list[list[int]]:
+    """The rows of whole numbers that stand under a heading, their names aside."""
+    rows: list[list[int]] = []
+    for text in run.lines(path, line + 1, line + MOST_CLASSES):
+        cells = [int(cell) for cell in _COUNT.findall(text)]
+        if len(cells) < 2 or "." in text or (rows and len(cells) != len(rows[0])):
+            if rows:
+                break
+            continue
+        rows.append(cells)
+    return rows
 
 
 def _measured(run: Run, row: Series) -> Signal | None:
@@ -123,6 +185,8 @@ def _read(run: Run, path: str) -> Signal | None:
     """A file of samples, one per line or one text: the same line, or the same word, over and over."""
     lines = [(number, line.strip()) for number, line in enumerate(run.lines(path, 1, 2000), 1)]
     lines = [(number, line[:500]) for number, line in lines if line]
+    if path.endswith(".jsonl"):
+        return _looping(path, lines)
     words = [word for _, line in lines for word in _WORD.findall(line)][:LARGEST]
     if len(words) < 40:
         return None
@@ -139,4 +203,19 @@ def _read(run: Run, path: str) -> Signal | None:
     )
     facts: dict[str, Fact] = {"diversity_series": path, "diversity_start": len(lines), "diversity_end": 1}
     place = Citation(claim=claim, source=path, locator=f"line {line}", quote=text[:200])
+    return Signal(id="outputs-collapsed", claim=claim, citations=[place], facts=facts)
+
+
+def _looping(path: str, lines: list[tuple[int, str]]) -> Signal | None:
+    """The last record of samples, one JSON object per line: the same few words over and over."""
+    if len(lines) < 2:
+        return None
+    number, text = lines[-1]
+    words = [word for sample in re.findall(r'"([^"]{20,2000})"', text) for word in _WORD.findall(sample)][:LARGEST]
+    pairs = list(pairwise(words))
+    if len(words) < 40 or len(set(pairs)) > LOOPING * len(pairs):
+        return None
+    claim = f"of {len(pairs)} pairs of words in the last samples only {len(set(pairs))} differ"
+    facts: dict[str, Fact] = {"diversity_series": path, "diversity_start": len(pairs), "diversity_end": len(set(pairs))}
+    place = Citation(claim=claim, source=path, locator=f"line {number}", quote=text[:200])
     return Signal(id="outputs-collapsed", claim=claim, citations=[place], facts=facts)

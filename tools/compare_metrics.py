@@ -20,7 +20,13 @@ _HIGHER = {"acc", "accuracy", "f1", "auc", "map", "recall", "precision", "score"
 _LOWER = {"loss", "error", "ppl", "perplexity", "mse", "mae", "rmse", "wer", "cer", "bpb", "nll", "ce"}
 # A KL term of a hundredth of a nat, or below a thousandth of the reconstruction, tells the decoder nothing.
 NO_INFORMATION = 0.05
+_RECONSTRUCTIONS = {"rec", "recon", "reconstruction", "nll", "elbo", "ll", "likelihood", "negll", "bce", "mse", "ce"}
+_PENALTIES = {"l1", "l2", "reg", "penalty", "regularization", "regularisation", "sparsity", "regloss", "wd"}
+# From here on the penalty is the larger part of what is minimised.
+DOMINATES = 0.5
 FORGOTTEN = 0.15
+MOST_WORDS = 3
+"""words that name a task"""
 KL_WEIGHTS = ("beta", "kl_weight", "kl_coef", "lambda_kl", "kl_lambda", "kld_weight", "beta_kl")
 FOR_ONE_SIDE = re.compile(
     r"(?:lr|steps?|iters?|rate)_?(?:d|disc)(?:$|_)|(?:^|[._])(?:d|disc|critic)_?(?:lr|steps?|iters?)", re.I
@@ -43,6 +49,7 @@ class Together(ToolOutput):
         "kl-near-zero": "the KL term of a latent-variable model is (nearly) zero at the end",
         "adversaries-balanced": "discriminator and generator keep each other in balance to the end",
         "discriminator-wins": "the discriminator's loss goes to zero while the generator's rises",
+        "penalty-dominates": "a penalty is most of the loss, and the rest of the loss goes nowhere",
         "steps-skipped": "most steps were skipped by the loss scaler",
         "loss-scale-at-floor": "the scale of mixed-precision training has halved to its floor",
         "older-task-forgotten": "one task's metric gets clearly worse while another's improves",
@@ -57,6 +64,7 @@ def compare_metrics(question: Question, run: Run) -> Together:  # noqa: ARG001 -
         *_latent(run, series),
         *_adversaries(run, series),
         *_tasks(run, series),
+        *_penalty(run, series),
         *_scale(run, series),
         *_skipped(run),
     ]
@@ -82,9 +90,7 @@ def _latent(run: Run, series: list[Series]) -> list[Signal]:
         if not words & _KL or words & (weights | {"policy", "approx", "ref", "teacher", "distill"}):
             continue
         end = _ends(row)[1]
-        others = [
-            _ends(other)[1] for other in series if {"rec", "recon", "reconstruction", "nll", "elbo"} & _words(other)
-        ]
+        others = [_ends(other)[1] for other in series if _RECONSTRUCTIONS & _words(other) and not _words(other) & _KL]
         scale = max((abs(value) for value in others), default=0.0)
         if not others or end < 0 or end > max(NO_INFORMATION, 1e-3 * scale):
             continue
@@ -124,6 +130,28 @@ def _adversaries(run: Run, series: list[Series]) -> list[Signal]:
     faster = [row for row in run.settings if is_number(row) and FOR_ONE_SIDE.search(row.key)]
     places += [cite_setting(run, row, f"`{row.key}` sets the balance between the two") for row in faster[:3]]
     return [Signal(id="discriminator-wins", claim=claim, citations=places, facts={"d_end": d_end, "g_end": g_end})]
+
+
+def _penalty(run: Run, series: list[Series]) -> list[Signal]:
+    """A penalty that makes up most of the loss, while the rest of the loss goes nowhere."""
+    loss = next((row for row in series if row.name == "train/loss"), None)
+    for row in series:
+        own = {word for word in _PARTS.split(row.original.lower()) if word}
+        if loss is None or row is loss or not own & _PENALTIES or len(row) != len(loss) or row.source != loss.source:
+            continue
+        share = row.values / np.where(loss.values > 0, loss.values, np.nan)
+        top = int(np.nanargmax(share)) if np.isfinite(share).any() else 0
+        task = loss.values - row.values
+        early, late = (
+            float(np.median(task[: max(1, len(task) // 10)])),
+            float(np.median(task[-max(1, len(task) // 4) :])),
+        )
+        if not DOMINATES <= float(share[top]) <= 1 or early <= 0 or late < 0.9 * early:
+            continue
+        part = f"`{row.original}` is {share[top]:.0%} of `{loss.original}` at {where(row, top)}"
+        claim = f"{part}; the rest stays at {late:.4g}"
+        return [Signal(id="penalty-dominates", claim=claim, citations=[cite(run, row, top, claim)])]
+    return []
 
 
 def _scale(run: Run, series: list[Series]) -> list[Signal]:
@@ -174,7 +202,7 @@ def _task_groups(series: list[Series]) -> list[list[Series]]:
         # `acc_A` beside `acc_B` needs no word for the phase; losses of two parts of a model do.
         held_out = bool(words & (_PHASES - {"train"})) or (bool(kinds & _HIGHER) and not words & _PHASES)
         rest = words - _PHASES - kinds
-        if len(kinds) == 1 and held_out and len(rest) == 1:
+        if len(kinds) == 1 and held_out and 1 <= len(rest) <= MOST_WORDS:
             groups.setdefault((row.source, row.axis, kinds.pop()), []).append(row)
     return [rows for rows in groups.values() if len(rows) > 1]
 

@@ -4,11 +4,18 @@ import csv
 import re
 from dataclasses import dataclass
 
+import numpy as np
+
 from traindx.artifacts import Run, Series
 from traindx.contract import Citation, Fact, Signal, Value
-from traindx.curves import cite_setting, is_number, objective, where
+from traindx.curves import Objective, cite_setting, is_number, objective, where
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
+_NAME = re.compile(r"[^=:]{0,60}")
+"""what the head of a column looks like; the first line of a log does not"""
+FEWEST = 5
+STAYS_UP = 2.0
+"""times its former level that a curve must keep after a jump, for the jump to be more than a spike"""
 MOST_LINES = 400
 LONGEST = 240
 
@@ -88,6 +95,8 @@ def find_changes(question: Question, run: Run) -> ChangeReport:  # noqa: ARG001 
     """
     goal = objective(run)
     onset = None if goal is None else goal.shape.broke
+    if goal is not None and onset is None:
+        onset = _jump(goal)
     if goal is None or onset is None or onset == 0:
         raise NoData("the loss has no break to look around")
     loss = goal.series
@@ -103,6 +112,21 @@ def find_changes(question: Question, run: Run) -> ChangeReport:  # noqa: ARG001 
         ],
         signals=[_signal(rows, at) for rows in by_signal.values()],
     )
+
+
+def _jump(goal: Objective) -> int | None:
+    """Where a curve jumps that comes down again, but not to where it was: the point before which all was well."""
+    top = goal.shape.peak_index
+    if top is None or top < FEWEST:
+        return None
+    before = goal.costs[max(0, top - 20) : top]
+    low = float(np.nanmedian(before))
+    if not 0 < STAYS_UP * low < goal.shape.end or not goal.costs[top] > 3 * low:
+        return None
+    risen = np.flatnonzero(before > 2 * low)
+    first = len(before) - 1 if not len(risen) else int(risen[0])
+    late = top - len(before) + first
+    return late if len(risen) else top
 
 
 def _signal(rows: list[tuple[Kind, Citation]], at: str) -> Signal:
@@ -144,7 +168,7 @@ def _switched(run: Run, loss: Series, onset: int) -> list[tuple[Kind, Citation]]
         return []
     separator = max("\t;,|", key=rows[0][0].count)
     header, old, new = (next(csv.reader([row[0]], delimiter=separator), []) for row in rows)
-    if not len(header) == len(old) == len(new) > 1:
+    if not len(header) == len(old) == len(new) > 1 or not all(_NAME.fullmatch(name) for name in header):
         return []
     found = []
     for name, was, now in zip(header, old, new, strict=True):

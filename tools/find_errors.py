@@ -52,6 +52,11 @@ FAMILIES = (
         r"|ResourceExhaustedError|OOM when allocating tensor|RESOURCE_EXHAUSTED: Out of memory",
     ),
     _family(
+        "error-loss-scale",
+        "the loss scaler gave up: it had halved to its floor",
+        r"minimum loss scale reached|loss scale (?:is )?already at minimum|loss scale.{0,30}below (?:the )?min",
+    ),
+    _family(
         "error-missing-file",
         "a path that the run needs does not exist",
         r"FileNotFoundError|No such file or directory|NotADirectoryError",

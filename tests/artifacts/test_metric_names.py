@@ -23,6 +23,13 @@ from traindx.artifacts.metrics.names import normalise
         ("eval_loss", "val/loss"),
         ("dev_loss", "val/loss"),
         ("held-out loss", "val/loss"),
+        ("rmse_holdout", "val/rmse"),
+        ("va_loss", "val/loss"),
+        ("L_total", "train/loss"),
+        ("nll/tok", "train/nll"),
+        ("nll_sum", "train/nll"),
+        ("p\u00e9rdida", "train/perdida"),
+        ("gn", "grad_norm"),
         ("test_loss", "test/loss"),
         ("acc", "train/accuracy"),
         ("val_accuracy", "val/accuracy"),
@@ -47,13 +54,30 @@ def test_spellings_of_one_metric_meet(original: str, name: str) -> None:
 
 @pytest.mark.parametrize(
     "original",
-    ["loss_scale", "loss_weight", "val_loss_every", "train_time", "tokens/s", "eta", "it/s", "gpu_mem_gb", "d_loss"],
+    [
+        "loss_scale",
+        "loss_weight",
+        "val_loss_every",
+        "train_time",
+        "tokens/s",
+        "eta",
+        "it/s",
+        "gpu_mem_gb",
+        "d_loss",
+        "L_ic",
+        "l",
+    ],
 )
 def test_what_is_not_the_loss_is_not_called_so(original: str) -> None:
     assert not normalise(original).name.endswith("/loss")
 
 
-@pytest.mark.parametrize("original", ["epoch", "Epoch", "_epoch", "train epoch"])
+@pytest.mark.parametrize("original", ["active_l1", "grad_l1", "top_rec"])
+def test_a_layer_is_no_distance(original: str) -> None:
+    assert normalise(original).kind != "loss"
+
+
+@pytest.mark.parametrize("original", ["epoch", "\u00c9poque", "Epoch", "_epoch", "train epoch"])
 def test_epoch_counters(original: str) -> None:
     assert normalise(original).kind == "epoch"
 

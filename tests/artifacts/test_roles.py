@@ -31,6 +31,14 @@ WEIGHTS = len(HEADER).to_bytes(8, "little") + HEADER + b"\0\0\0\0"
         ("checkpoint_info", STATE, "metrics"),
         ("config.json", STATE, "metrics"),
         ("losses.txt", "epoch,loss\n1,2.0\n2,1.0\n", "metrics"),
+        ("triplet.csv", "step,triplet,pos\n0,0.62,1.1\n20,0.5,1.0\n40,0.4,\n60,0.3,0.9\n80,0.2,0.8\n", "metrics"),
+        ("points.csv", "x,y\n0.1,0.2\n0.3,0.1\n0.2,0.5\n0.9,0.1\n0.2,0.1\n", "data"),
+        (
+            "ppo.txt",
+            "--------------------\n| rollout/ |       |\n|    ep_rew_mean | 18.5 |\n| time/ |      |\n"
+            "|    total_timesteps | 512 |\n--------------------\n" * 3,
+            "log",
+        ),
         ("table", "step\tloss\tlr\n1\t2.0\t0.1\n2\t1.0\t0.1\n", "metrics"),
         ("history.log", '{"loss": 1, "step": 1}\n{"loss": 2, "step": 2}\n', "metrics"),
         ("model.cfg", "model:\n  depth: 3\n  width: 4\nlr: 0.1\n", "config"),

@@ -306,3 +306,13 @@ def test_no_bytes_make_reading_settings_fail(content: bytes, name: str) -> None:
     found, remarks = read_configuration(io.BytesIO(content), name)
     assert all(setting.key and setting.line >= 1 for setting in found)
     assert all(name in remark for remark in remarks)
+
+
+def test_mappings_in_code_are_settings_on_their_own_lines() -> None:
+    text = "optim = dict(\n    optimizer=dict(type='AdamW', lr=6e-3),\n    steps=[dict(type='StepLR')])\n"
+    text += "cfg = {'beta': 30.0}\n"
+    found = {row.key: (row.value, row.line) for row in code_settings(ast.parse(text), "vit.py")}
+    assert found["optim.optimizer.lr"] == (6e-3, 2)
+    assert found["optim.optimizer.type"] == ("AdamW", 2)
+    assert found["optim.steps.0.type"] == ("StepLR", 3)
+    assert found["cfg.beta"] == (30.0, 4)

@@ -37,6 +37,11 @@ def _one(text: str | bytes, name: str = "train/loss") -> Series:
         ("[2026-01-02 03:04:05] [rank0]: iteration {n}, loss: {v}", "step"),
         ("\x1b[32mINFO\x1b[0m step {n} | loss \x1b[1m{v}\x1b[0m", "step"),
         ("{n}/500 train_loss: {v}", "step"),
+        ("ep{n}/20 loss={v} psnr=12.1dB", "epoch"),
+        ("e0 s{n} loss {v} (avg 0.61) gn 3.1", "step"),
+        ("[E{n}] loss {v}", "epoch"),
+        ("t={n} loss={v}", "step"),
+        ("[06:20:58] upd {n} | loss {v} | lr 4.0e-3", "step"),
     ],
 )
 def test_common_ways_to_print_a_loss(line: str, axis: str) -> None:
@@ -155,3 +160,13 @@ def test_a_tail_of_nuls_is_what_a_crash_leaves() -> None:
 def test_long_series_give_up_their_spelling_not_their_points() -> None:
     series = _one("".join(f"step {n} loss 0.5\n" for n in range(200_001)))
     assert (len(series), series.texts) == (200_001, ())
+
+
+def test_a_name_with_digits_is_no_counter() -> None:
+    found = _read("".join(f"model s3 layer e5 loss 0.{n}\n" for n in range(1, 9)))
+    assert [(row.name, row.axis) for row in found] == [("train/loss", "row")]
+
+
+def test_phases_alone_are_a_loss_when_there_are_two() -> None:
+    found = _read("".join(f"Completed {n}. train={-2 - n / 10:.2f} heldout={-1 - n / 10:.2f}\n" for n in range(9)))
+    assert {"train/loss", "val/loss"} <= {row.name for row in found}

@@ -88,7 +88,7 @@ def test_a_gan_is_drawn_as_two_lines_and_a_vae_as_its_parts(tmp_path: Path) -> N
     table(tmp_path, d_loss=falling(30), g_loss=falling(30)[::-1])
     assert len(drawn(tmp_path)["lines"]) == 2  # type: ignore[arg-type]
     table(tmp_path, loss=falling(30), recon=falling(30), kl=[0.1] * 30)
-    assert [row.split(":")[0] for row in drawn(tmp_path)["lines"]] == ["train/loss", "recon", "train/kl"]  # type: ignore[attr-defined]
+    assert [row.split(":")[0] for row in drawn(tmp_path)["lines"]] == ["train/loss", "train/recon", "train/kl"]  # type: ignore[attr-defined]
 
 
 def test_evaluations_counted_in_epochs_stand_at_their_steps(tmp_path: Path) -> None:

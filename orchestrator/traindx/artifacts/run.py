@@ -58,6 +58,9 @@ _PICKLES = frozenset({".pkl", ".pickle", ".p", ".joblib"})
 Item = TypeVar("Item")
 Reader = Callable[[BinaryIO, RunFile], list[Item]]
 
+FIRST_RECORDS = 3
+"""records of a history in which a run may print its settings"""
+
 
 class Run:
     """What a run left behind. Nothing on disk makes reading it fail: what cannot be read becomes a remark."""
@@ -92,6 +95,7 @@ class Run:
         configured = self._read("config", lambda handle, file: self._said(read_configuration(handle, file.path)))
         tracked = [setting for found in self._tracked.values() for setting in found.settings]
         printed = self._read("log", lambda handle, file: read_log_settings(handle, file.path))
+        printed += [row for row in self._read("metrics", _printed_first) if row.line <= FIRST_RECORDS]
         launched = [setting for file in self.files for setting in self._launch_settings(file)]
         coded = [
             replace(setting, line=unit.file_line(setting.line))
@@ -310,6 +314,11 @@ class Run:
     def _remark(self, text: str) -> None:
         if text not in self.remarks:
             self.remarks.append(text)
+
+
+def _printed_first(handle: BinaryIO, file: RunFile) -> list[Setting]:
+    """Settings in the first records of a history with one JSON object per line."""
+    return read_log_settings(handle, file.path) if file.path.endswith((".jsonl", ".ndjson")) else []
 
 
 def _notebook_sightings(unit: CodeUnit) -> list[Sighting]:

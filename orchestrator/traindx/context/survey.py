@@ -26,9 +26,11 @@ class Question(ToolInput):
 @tool(timeout=600.0)
 def survey(question: Question, run: Run) -> Survey:  # noqa: ARG001 - every tool takes its input
     """List what the run left behind, by role, with every series, setting and error in one row each."""
-    from traindx.curves import summarise  # brings numpy along, which only the worker needs
+    from traindx.curves import objective, summarise  # brings numpy along, which only the worker needs
 
-    series = [summarise(row) for row in run.series if len(row)]
+    goal = objective(run)
+    judged = None if goal is None else (goal.series.source, goal.series.name)
+    series = [summarise(row, (row.source, row.name) == judged) for row in run.series if len(row)]
     settings = [ConfigValue(key=row.key, value=row.value, source=row.source, line=row.line) for row in run.settings]
     errors = [ErrorSighting(source=row.source, line=row.line, text=row.text, kind=row.kind) for row in run.sightings]
     traits = sorted(set().union(*(file.traits for file in run.code)))

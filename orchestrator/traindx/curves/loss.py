@@ -5,32 +5,60 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
 from traindx.artifacts import Series
 from traindx.artifacts.metrics.names import normalise
 
 # What people call a loss when they do not call it a loss; lower is better for all of them.
 _LIKE_A_LOSS = re.compile(
-    r"(?:^|[^a-z])(?:mse|mae|rmse|nll|ce|bce|xent|l1|l2|smooth_?l1|huber|nce|infonce|verlust|perte|sq_?err|squared_?error|residual|energy|elbo|nelbo|cost|recon|reconstruction|log_?loss|objective|perplexity|ppl|bpb|bpc|"
+    r"(?:^|[^a-z])(?:mse|mae|rmse|nll|ce|bce|xent|smooth_?l1|huber|nce|infonce|verlust|perte|sq_?err|squared_?error|residual|energy|elbo|nelbo|cost|recon|reconstruction|log_?loss|objective|perplexity|ppl|bpb|bpc|"
     r"cross_?entropy|neg_?log_?lik\w*)(?:[^a-z]|$)"
 )
 _PHASES = ("train", "val", "test")
 FEWEST = 5
+TO_THE_END = 0.8
+"""share of a file that a curve must reach into, to speak for the run"""
 _NO_LOSS = re.compile(
-    r"acc|genauigkeit|f1|auc|recall|precision|score|reward|return|bleu|rouge|psnr|ssim|norm|mem|time|speed|scale|skip|count"
-    r"|ratio|entropy|lr|rate|beta|eps|temp|gamma|step|epoch|seed|size|batch|frac|share|r2|top\d"
+    r"acc|genauigkeit|f1|auc|recall|prec|score|reward|return|bleu|rouge|psnr|ssim|norm|mem|time|speed|scale|skip|count"
+    r"|ratio|entropy|lr|rate|beta|eps|temp|gamma|step|epoch|seed|size|batch|frac|share|r2|top\d|activ|alive|dead|grad|std"
+    r"|dist|mean|var|regret|length|len|(?:^|[^a-z])p_?\d|hit|ndcg|mrr|map|iou|dice|corr|kappa|sat|units|weight|scale|buffer"
 )
+_BESIDE_THE_LOSS = frozenset({"kl", "kld"})
+"""parts of a loss that are never the whole of it"""
 
 
 def main_loss(series: Sequence[Series]) -> Series | None:
     """The training loss with the most to say; a validation loss where there is no other."""
-    found = next((max(rows, key=len) for phase in _PHASES for rows in _losses(series, phase) if rows), None)
+    ends = {
+        row.source: max(int(other.lines[-1]) for other in series if other.source == row.source and len(other))
+        for row in series
+        if len(row)
+    }
+    found = next(
+        (
+            max(rows, key=lambda row: (row.lines[-1] >= TO_THE_END * ends[row.source], *_telling(row)))
+            for phase in _PHASES
+            for rows in _losses(series, phase)
+            if rows
+        ),
+        None,
+    )
     # One validation value per epoch says less than a training curve by another name.
     other = _by_elimination(series) if found is None or found.phase != "train" else None
     return other if other is not None and (found is None or len(other) > 3 * len(found)) else found
 
 
+def _telling(row: Series) -> tuple[int, bool]:
+    """The more points the better; of two alike, a mean says more than a sum, which grows with what is summed."""
+    return len(row), "sum" not in row.original.lower()
+
+
 def _by_elimination(series: Sequence[Series]) -> Series | None:
-    """The one measure of training that is no counter, rate, norm, score or cost: it is the loss, whatever its name."""
+    """The first measure of training that is no counter, rate, norm, score or cost, and that falls or goes NaN.
+
+    Whatever its name, it is the loss: people print that first.
+    """
     left = [
         row
         for row in series
@@ -41,7 +69,21 @@ def _by_elimination(series: Sequence[Series]) -> Series | None:
         and not _NO_LOSS.search(row.name.lower())
         and normalise(row.original).kind in {"other", "score", "loss", "phase"}
     ]
-    return left[0] if len({row.name for row in left}) == 1 else None
+    if len({row.name for row in left}) == 1:
+        return left[0]
+    return next((row for row in left if _falls(row)), None)
+
+
+def _falls(row: Series) -> bool:
+    finite = np.isfinite(row.values)
+    if not finite.any():
+        return False
+    if not finite[-1]:
+        return True
+    values = row.values[finite]
+    quarter = max(1, len(values) // 4)
+    early, late = float(np.median(values[:quarter])), float(np.median(values[-quarter:]))
+    return late < early and float((np.diff(values) >= 0).mean()) < 0.9
 
 
 def validation_of(loss: Series, series: Sequence[Series]) -> Series | None:
@@ -67,6 +109,18 @@ def _losses(series: Sequence[Series], phase: str) -> list[list[Series]]:
     mine = [row for row in series if len(row) and (row.phase == phase or (phase == "train" and not row.phase))]
     plain = [row for row in mine if row.name == f"{phase}/loss"]
     named = [row for row in mine if row.phase and row.name.lower().endswith("loss") and row not in plain]
-    like = [row for row in mine if _LIKE_A_LOSS.search(row.name.lower()) and row not in plain and row not in named]
+    like = [row for row in mine if _is_like(row, series) and row not in plain and row not in named]
     bare = [row for row in mine if not row.phase and row.name.lower().endswith("loss") and row not in like]
     return [plain, named, like, bare]
+
+
+def _is_like(row: Series, series: Sequence[Series]) -> bool:
+    metric = normalise(row.original)
+    measure = metric.name.rpartition("/")[2]
+    if measure in _BESIDE_THE_LOSS:
+        return False
+    if measure in {"l1", "l2"}:  # a distance, unless a loss stands beside it: then it is a layer or a penalty
+        return not any("loss" in other.name.lower() for other in series)
+    if measure == "rec":  # a reconstruction, unless a precision stands beside it: then it is recall
+        return not any("prec" in other.name.lower() for other in series)
+    return metric.kind == "loss" or _LIKE_A_LOSS.search(row.name.lower()) is not None

@@ -15,6 +15,7 @@ from traindx.curves.loss import main_loss
 from traindx.curves.shape import Numbers, Shape, shape_of
 
 _WORDS = re.compile(r"[^a-z]+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _REWARDS = {"reward", "rewards", "rew", "return", "returns", "ret"}
 # Parts, bounds and settings of a reward are not the reward.
 _NOT_THE_REWARD = {
@@ -90,14 +91,21 @@ def is_reward(series: Series) -> bool:
 
 def words_of(series: Series) -> set[str]:
     """The words of a metric's own name."""
-    return {word for word in _WORDS.split(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", series.original).lower()) if word}
+    return {word for word in _WORDS.split(_CAMEL.sub("_", series.original.replace("IoU", "iou")).lower()) if word}
 
 
 def adversaries(series: Sequence[Series]) -> tuple[Series, Series] | None:
     """The losses of a discriminator and a generator, where both were logged."""
-    losses = [row for row in series if len(row) >= FEWEST and any("loss" in w or "err" in w for w in words_of(row))]
+    losses = [row for row in series if len(row) >= FEWEST and _is_side(words_of(row))]
     sides = [next((row for row in losses if _side(row) == side), None) for side in _ONE_SIDE]
     return None if sides[0] is None or sides[1] is None else (sides[0], sides[1])
+
+
+def _is_side(words: set[str]) -> bool:
+    """`loss_D`, `errG`, or `D` alone."""
+    return any("loss" in word or "err" in word for word in words) or (
+        len(words) == 1 and bool(words & (_ONE_SIDE["d"] | _ONE_SIDE["g"]))
+    )
 
 
 def _side(row: Series) -> str:

@@ -18,6 +18,9 @@ _KNOWN_OPTIMIZERS = re.compile(
     r"adamw?|adafactor|adagrad|adadelta|rmsprop|lamb|lion|muon|nadam|radam|sgd|shampoo|soap", re.IGNORECASE
 )
 
+_OF_POLICIES = {"approx_kl", "clip_fraction"}
+_OF_HUGGING_FACE = {"per_device_train_batch_size", "lr_scheduler_type", "num_train_epochs"}
+
 
 def is_number(setting: Setting) -> bool:
     """Whether the value is a number (a bool is not)."""
@@ -53,7 +56,21 @@ def optimizer(run: Run) -> str | None:
     coded = {
         trait.removeprefix("optimizer-") for unit in run.code for trait in unit.traits if trait.startswith("optimizer-")
     }
-    return coded.pop() if len(coded) == 1 else None
+    if len(coded) == 1:
+        return coded.pop()
+    return None if coded else _by_custom(run)
+
+
+def _by_custom(run: Run) -> str | None:
+    """The optimizer that the name of a logged rate tells, or that a trainer takes when nobody says otherwise."""
+    for row in run.series:
+        found = _KNOWN_OPTIMIZERS.search(row.original) if row.name == "lr" else None
+        if found:
+            return found.group().lower()
+    # Who logs these runs PPO, and nobody gives it another optimizer than Adam.
+    if any(row.name.rpartition("/")[2] in _OF_POLICIES for row in run.series):
+        return "adam"
+    return "adamw" if {row.key for row in run.settings} & _OF_HUGGING_FACE else None
 
 
 def named(settings: Sequence[Setting], *names: str) -> Setting | None:

@@ -58,8 +58,8 @@ class Shape:
 
     @property
     def enough(self) -> bool:
-        """Whether there are points enough to judge at all."""
-        return self.points - self.non_finite >= FEWEST_POINTS
+        """Whether there are points enough to judge at all: four epochs say whether a loss fell."""
+        return self.points - self.non_finite >= FEWEST_POINTS - 1
 
 
 def shape_of(values: Numbers) -> Shape:

@@ -9,8 +9,8 @@ from traindx.contract import SeriesSummary
 from traindx.curves.loss import is_loss
 
 
-def summarise(row: Series) -> SeriesSummary:
-    """Where it begins, ends, is lowest and highest; NaN where no value is finite."""
+def summarise(row: Series, judged: bool = False) -> SeriesSummary:
+    """Where it begins, ends, is lowest and highest; NaN where no value is finite. The run may be `judged` by it."""
     finite = row.values[np.isfinite(row.values)]
     lowest, highest = (float(finite.min()), float(finite.max())) if len(finite) else (float("nan"), float("nan"))
     return SeriesSummary(
@@ -29,5 +29,5 @@ def summarise(row: Series) -> SeriesSummary:
         restarts=len(row.restarts),
         thinned=row.thinned,
         duplicate_of=row.duplicate_of,
-        loss=is_loss(row.name),
+        loss=judged or is_loss(row.name),
     )

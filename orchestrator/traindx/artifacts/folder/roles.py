@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 from traindx.artifacts.configs.packages import NAME as PACKAGES_NAME
 from traindx.artifacts.configs.packages import lists_packages
@@ -53,6 +55,8 @@ _LOG_SIGN = re.compile(
     r"|^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ |^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ kernel: ",
     re.MULTILINE,
 )
+_RECORDED = re.compile(r'\{\s*"(?:epoch|step|iter|iteration|global_step)"\s*:\s*\d[^{}]{0,600}loss"\s*:')
+"""a record of a history, whatever the JSON around it is"""
 _LABEL = {
     "label",
     "labels",
@@ -183,7 +187,8 @@ def _text_role(kind: str, role: Role, content: Content, text: str) -> Role:
     if kind in {"csv", "tsv"}:
         return role if role == "output" else "metrics" if _metric_header(text) else "data"
     if kind == "json":
-        return "metrics" if role not in {"config", "output"} and "[" in text else role
+        history = role not in {"config", "output"} and "[" in text
+        return "metrics" if history or len(_RECORDED.findall(text)) > 2 else role
     if role == "output" or kind in _TABLES:
         return role
     return _misnamed(kind, role, content, text)
@@ -214,7 +219,7 @@ def _misnamed(kind: str, role: Role, content: Content, text: str) -> Role:
 def _table(text: str, role: Role) -> Role:
     if _metric_header(text):
         return "metrics"
-    return "log" if role == "log" and records_in(text) >= 2 else "data"
+    return "log" if (role == "log" or "|" in text.partition("\n")[0]) and records_in(text) >= 2 else "data"
 
 
 def _says_loss_at_end(text: str) -> bool:
@@ -230,4 +235,21 @@ def _metric_header(text: str) -> bool:
     counted = any(kind in {"epoch", "step"} for kind in kinds)
     if not counted and any(cell.lower() in _LABEL for cell in cells):
         return False
-    return len(kinds) > 1 and (measured or (counted and any(kind in {"score", "rate", "norm"} for kind in kinds)))
+    if len(kinds) < 2:
+        return False
+    return measured or (counted and (any(kind in {"score", "rate", "norm"} for kind in kinds) or _counts(text)))
+
+
+def _counts(text: str) -> bool:
+    """Whether the first column counts, evenly or nearly so, and the others hold numbers: a history by other names."""
+    rows = [re.split(r"[,;\t|]", line) for line in text.splitlines()[:40] if line.strip() and not line.startswith("#")]
+    if len(rows) < 4 or normalise(rows[0][0].strip(" \"'")).kind not in {"epoch", "step"}:
+        return False
+    rows = rows[1:-1]  # the last may be cut off
+    try:
+        counts = [float(row[0]) for row in rows]
+        filled = [float(cell) for row in rows for cell in row[1:] if cell.strip()]
+    except ValueError:
+        return False
+    rises = all(later >= sooner for sooner, later in pairwise(counts)) and counts[-1] > counts[0]
+    return rises and any(value != int(value) for value in filled if math.isfinite(value))

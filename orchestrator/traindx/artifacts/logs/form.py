@@ -8,9 +8,15 @@ from dataclasses import dataclass, replace
 
 from traindx.artifacts.metrics.names import MetricName, normalise, phase_in, voice_in
 
+# `e7 s11880`, `ep3`, `it120`: counters that cling to their name.
+_CLINGING = {
+    "e": "epoch", "E": "epoch", "ep": "epoch", "Ep": "epoch", "EP": "epoch", "epoch": "epoch", "Epoch": "epoch",
+    "s": "step", "it": "step", "iter": "step", "step": "step", "Step": "step", "Iter": "step", "u": "step",
+}  # fmt: skip
+_BEHIND_A_NAME = "|".join(rf"(?<=\b{name})" for name in _CLINGING)
 # The digit runs are bounded so that no text, however odd, makes the search slow.
 NUMBER = re.compile(
-    r"((?<![\w.@])[-+]?(?:"
+    rf"((?:(?<![\w.@])[-+]?|(?:{_BEHIND_A_NAME})(?=\d{{1,9}}(?![\w.])))(?:"
     r"\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,30})?(?![\d,])"
     r"|\d{1,30}(?:\.\d{0,40})?(?:[eE][-+]?\d{1,4})?"
     r"|\.\d{1,40}(?:[eE][-+]?\d{1,4})?"
@@ -28,6 +34,9 @@ _PHASED = re.compile(r"(Epoch|Iter)\((train|val|test)\)\s{0,8}\[\s{0,8}$")
 # `loss: tensor(0.38, device='cuda:0', grad_fn=<NllLossBackward0>)`; without a name it is what `print(loss)` gives.
 _TENSOR = re.compile(r"tensor\($")
 _GRADIENT = "grad_fn=<"
+_FIRST_COUNTERS = frozenset({"t", "i", "n", "k"})
+"""`t=200 reward=3.1`: a line that begins so counts by it"""
+_LAST_LETTERS = re.compile(r"[A-Za-z]+$")
 _SURE_STEPS = {"num updates", "global step"}
 _QUOTES = "\"'` "
 # A word of prose before a number: `improved from 0.3 to 0.2` names no metric.
@@ -129,7 +138,7 @@ def understand(shape: tuple[str, ...]) -> Form | None:
             reading.out_of(place, before)
         else:
             reading.number(place, before, after)
-    return reading.form()
+    return reading.form(mapping=any("{" in part for part in shape))
 
 
 class _Reading:
@@ -143,9 +152,14 @@ class _Reading:
         self.weak: list[Field] = []
         self.ratios: set[int] = set()
         self._phase = self._measure = self._voice = ""
+        self._counted = -1
+        """the last number of the counters that a line begins with"""
 
     def number(self, index: int, before: str, after: str) -> None:
         """Take in a number and the text on its two sides."""
+        if before[-1:].isalpha():
+            self._clinging(index, before)
+            return
         self._previous = index
         key, strong, context = _key(before)
         if said := phase_in(context):
@@ -156,6 +170,8 @@ class _Reading:
             self._unnamed = index
             return
         metric = normalise(key, self._phase)
+        if index == 0 and strong and key in _FIRST_COUNTERS:
+            metric = normalise("step")
         clings = _UNIT.match(after)
         unit = clings[0] if clings else ""
         if metric.kind == "epoch":
@@ -171,6 +187,18 @@ class _Reading:
             self.fields.append(Field(index, key, measured, unit))
         else:
             self._metric(Field(index, key, metric, unit), strong)
+
+    def _clinging(self, index: int, before: str) -> None:
+        """Take in a counter such as `e7`: it counts where a line begins, or behind another one."""
+        name = _LAST_LETTERS.search(before)
+        rest = before[: name.start()] if name else before
+        counts = not any(letter.isalpha() for letter in rest) and index == self._counted + 1
+        kind = _CLINGING.get(name[0], "") if name and counts else ""
+        if kind == "epoch" and self.epoch < 0:
+            self.epoch, self._counted = index, index
+        elif kind == "step" and self.step < 0:
+            self.step, self._counted = index, index
+        self._previous = self._unnamed = index
 
     def _metric(self, field: Field, strong: bool) -> None:
         key, kind = field.original, field.metric.kind
@@ -188,6 +216,8 @@ class _Reading:
     def out_of(self, index: int, separator: str) -> None:
         """Take in the number after a slash: the total of a counter, or the whole of a ratio."""
         previous, self._previous = self._previous, -1
+        if previous == self._counted:
+            self._counted = index
         if previous == self.step >= 0:
             self.total = index if self.total < 0 else self.total
         elif separator == "/" and any(f.index == previous and f.metric.kind in _METRICS for f in self.fields):
@@ -195,11 +225,14 @@ class _Reading:
         elif previous >= 0 and previous == self._unnamed:
             self.bare.append((previous, index))
 
-    def form(self) -> Form | None:
-        """What the line reports, if it reports anything."""
+    def form(self, mapping: bool) -> Form | None:
+        """What the line reports, if it reports anything; a mapping `{'train': 4000, 'val': 2000}` is a setting."""
         self._name_bare_counters()
         counted = self.epoch >= 0 or self.step >= 0
-        if not (counted or any(field.metric.kind in _PROOF for field in self.fields)):
+        phases = {field.metric.phase for field in self.fields if field.metric.kind == "phase"}
+        if not (
+            counted or (len(phases) > 1 and not mapping) or any(field.metric.kind in _PROOF for field in self.fields)
+        ):
             return None
         fields = self.fields + [field for field in self.weak if counted or " " not in field.original]
         ordered = tuple(sorted(fields, key=lambda field: field.index))

@@ -178,7 +178,8 @@ def read_log(handle: BinaryIO, source: str) -> tuple[list[Series], list[str]]:
 
 
 def records_in(text: str) -> int:
-    """How many lines of a text look like metrics."""
+    """How many lines or tables of a text look like metrics."""
     reader = LogReader()
-    reader.block(1, text)
-    return reader.records
+    tables = TextTables(reader.columns)
+    reader.block(1, tables.take(1, text.encode(errors="replace")).decode(errors="replace"))
+    return reader.records + tables.rows

@@ -6,6 +6,7 @@ What they say stands on several lines, so they are taken out of the text before 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from traindx.artifacts.metrics.columns import Columns
@@ -57,6 +58,8 @@ class TextTables:
         self._heading: _Heading | None = None
         self._epoch = ""
         self._piped: list[str] = []
+        self.rows = 0
+        """records that were taken out so far"""
 
     def take(self, first: int, data: bytes) -> bytes:
         """The block without its tables; their lines stay, empty."""
@@ -72,6 +75,10 @@ class TextTables:
         for place in taken:
             lines[place] = b""
         return b"\n".join(lines) if taken else data
+
+    def _record(self, cells: Iterable[tuple[str, str, int]]) -> None:
+        self.rows += 1
+        self._records.row(cells)
 
     def _line(self, line_number: int, line: str) -> bool:
         """Whether a line is part of a table; then it is read."""
@@ -94,7 +101,7 @@ class TextTables:
     def _piped_row(self, line_number: int, cells: list[str]) -> bool:
         """A row of a table with bars, as Markdown and rich draw it: names first, then numbers under them."""
         if len(cells) == len(self._piped) and number(cells[0]) is not None:
-            self._records.row((name, cell, line_number) for name, cell in zip(self._piped, cells, strict=True))
+            self._record((name, cell, line_number) for name, cell in zip(self._piped, cells, strict=True))
             return True
         named = all(_BAR_NAME.match(cell) for cell in cells)
         kinds = {normalise(cell).kind for cell in cells} if named else set()
@@ -107,7 +114,7 @@ class TextTables:
         box, self._box = self._box, _Box()
         if box is None or not box.cells:
             return False
-        self._records.row(box.cells)
+        self._record(box.cells)
         self._box = None
         return True
 
@@ -131,7 +138,7 @@ class TextTables:
             cells = _validation(heading, words, self._epoch) if heading.validation else _cells(heading, words)
             if cells:
                 self._epoch = cells[0][1] if normalise(cells[0][0]).kind == "epoch" else self._epoch
-                self._records.row((name, text, line_number) for name, text in cells)
+                self._record((name, text, line_number) for name, text in cells)
                 heading.age = 0
                 return True
         heading.age += 1

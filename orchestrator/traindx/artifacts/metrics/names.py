@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -22,6 +23,20 @@ _PHASES = {
     "evaluation": "val",
     "dev": "val",
     "heldout": "val",
+    "holdout": "val",
+    "vali": "val",
+    "va": "val",
+    "validacion": "val",
+    "validacao": "val",
+    "validierung": "val",
+    "dogrulama": "val",
+    "egitim": "train",
+    "validatie": "val",
+    "\u9a8c\u8bc1": "val",
+    "\u8bad\u7ec3": "train",
+    "entrenamiento": "train",
+    "treino": "train",
+    "entrainement": "train",
     "test": "test",
     "testing": "test",
 }
@@ -31,8 +46,12 @@ _EPOCH = {
     "pass",
     "epoche",
     "epoca",
-    "\u00e9poque",
+    "epoque",
     "sweep",
+    "epok",
+    "donem",
+    "\u0435\u043f\u043e\u0445\u0430",
+    "\u044d\u043f\u043e\u0445\u0430",
     "epochs done",
     "current epoch",
     "train epoch",
@@ -40,9 +59,10 @@ _EPOCH = {
     "num epoch",
 }
 _STEP = {
-    "schritt", "paso",
-    "step", "steps", "global step", "train step", "training step", "trainer global step", "optimizer step", "opt step",
-    "update step", "iter", "iteration", "it", "itr", "global iter", "global iteration", "update", "num updates",
+    "schritt", "paso", "upd", "updates", "passo", "pas", "adim", "stap", "\u6b65", "\u0448\u0430\u0433",
+    "iteracion", "etape", "step", "steps", "global step", "train step", "training step", "trainer global step",
+    "optimizer step", "opt step", "update step",
+    "iter", "iteration", "it", "itr", "global iter", "global iteration", "update", "num updates",
     "episode", "round", "batch", "minibatch", "batch idx", "train batch",
     "timestep", "timesteps", "total timesteps", "samples seen",
 }  # fmt: skip
@@ -51,10 +71,21 @@ _COUNTER_GROUPS = {"time", "trainer", "progress", "train", "valid", "val", "eval
 _AVERAGES = {
     "average", "avg", "mean", "total", "running", "smoothed", "smooth", "ema", "batch", "epoch", "step", "final",
     "current", "cur", "overall", "metrics", "metric", "set", "global", "interval", "minibatch", "objective", "lm",
+    "tot",
 }  # fmt: skip
+# Said behind a loss, these words change what it is counted per.
+_PER = {"per", "frame", "tok", "token", "char", "word", "sum", "sample", "dim", "seq", "pixel", "item", "example"}
 _LOSSES = {
-    "nce", "infonce", "verlust", "perte", "perdida",
-    "nll", "ce", "xent", "bce", "mse", "mae", "rmse", "l1", "ppl", "perplexity", "bpb", "bpc", "kl", "kld", "elbo",
+    "nce", "infonce", "verlust", "perte", "perdida", "perda", "perdita", "kayip", "kaybi", "verlies",
+    "strata", "\u635f\u5931", "\uc190\uc2e4", "\u043f\u043e\u0442\u0435\u0440\u0438", "triplet", "contrastive",
+    "hinge", "huber",
+    "focal", "cost", "coste", "custo", "kosten", "logloss", "crossentropy", "recon", "reconstruction", "rec", "ctc",
+    "mape", "nelbo", "nll", "ce", "xent", "bce", "mse", "mae", "rmse", "l1", "ppl", "perplexity", "bpb", "bpc", "kl",
+    "kld", "elbo",
+}  # fmt: skip
+_ACCURACIES = {
+    "genauigkeit", "dogruluk", "exactitud", "exactitude", "acuracia", "accuratezza", "nauwkeurigheid",
+    "\u51c6\u786e\u7387", "\u7cbe\u5ea6", "\uc815\ud655\ub3c4",
 }  # fmt: skip
 _SCORES = {
     "f1", "auc", "auroc", "roc", "precision", "recall", "bleu", "rouge", "miou", "iou", "map", "dice", "wer", "cer",
@@ -71,7 +102,8 @@ _OPTIMIZERS = {
     "group", "pg", "param", "current", "cur", "last", "train", "scheduler", "schedule", "new",
 }  # fmt: skip
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
-_BREAKS = re.compile(r"[^a-z0-9]+")
+_BREAKS = re.compile(r"[\W_]+")
+_HELD_OUT = re.compile(r"\b(held|hold)[-_ ]out")
 _NORM_GROUPS = {"opt", "optim", "optimizer", "trainer", "stats", "debug", "info", "monitor", "model", "grads"}
 _LIGHTNING_NORM = re.compile(r"grad \d(?: \d)? norm(?: total)?")
 _TOKEN = re.compile(r"[A-Za-z][\w-]{0,60}")
@@ -115,8 +147,13 @@ def normalise(original: str, hint: str = "") -> MetricName:
     if _is_norm(rest):
         return MetricName("grad_norm", "norm")
     bare = [word for word in rest if word not in _AVERAGES] or rest
-    if bare in (["loss"], ["losses"]):
+    if len(bare) > 1 and (bare[0] in _LOSSES or bare[0] == "loss"):
+        bare = [bare[0], *(word for word in bare[1:] if word not in _PER)]
+    # `L_total`, `l_sum`: what mathematicians call the whole of a loss.
+    if bare in (["loss"], ["losses"], ["l"]) and (bare != ["l"] or len(rest) > 1):
         return MetricName(f"{phase or 'train'}/loss", "loss", phase)
+    if bare[-1] in _ACCURACIES and len(bare) == 1:
+        return MetricName(f"{phase or 'train'}/accuracy", "accuracy", phase)
     if bare in (["acc"], ["accuracy"], ["categorical", "accuracy"], ["sparse", "categorical", "accuracy"]):
         return MetricName(f"{phase or 'train'}/accuracy", "accuracy", phase)
     return _other(rest, bare, said, phase)
@@ -128,7 +165,7 @@ def _other(rest: list[str], bare: list[str], said: str, phase: str) -> MetricNam
         return MetricName(f"{said}/{own}" if said else own, "cost", said)
     if len(bare) == 1 and bare[0] in _LOSSES:
         return MetricName(f"{phase or 'train'}/{bare[0]}", "loss", phase)
-    if bare[-1] in _LOSSES:
+    if bare[-1] in _LOSSES and bare[-1] not in {"l1", "rec"}:  # `active_l1` speaks of a layer
         return MetricName(f"{phase or 'train'}/{own}", "score", phase)
     if bare[0] in _SCORES or bare[-1] in _SCORES or bare[-1] in {"acc", "accuracy"}:
         return MetricName(f"{phase}/{own}" if phase else own, "score", phase)
@@ -155,8 +192,12 @@ def voice_in(text: str) -> str:
 
 
 def _words(original: str) -> list[str]:
-    spaced = _CAMEL.sub(" ", original.strip()).lower().replace("held-out", "heldout").replace("held_out", "heldout")
-    return [word for word in _BREAKS.split(spaced.replace("held out", "heldout")) if word]
+    if not original.isascii():  # `pérdida`, `époque`: without their accents
+        original = unicodedata.normalize("NFKD", original)
+        original = "".join(letter for letter in original if not unicodedata.combining(letter)).replace("\u0131", "i")
+        original = unicodedata.normalize("NFC", original)
+    spaced = _HELD_OUT.sub(r"\1out", _CAMEL.sub(" ", original.strip()).lower())
+    return [word for word in _BREAKS.split(spaced) if word]
 
 
 def _is_rate(words: list[str]) -> bool:
@@ -171,5 +212,5 @@ def _is_norm(words: list[str]) -> bool:
     return _LIGHTNING_NORM.fullmatch(joined) is not None or joined in {
         "grad norm", "gradient norm", "gradnorm", "gnorm", "total norm", "global norm", "global grad norm",
         "grad 2 norm total", "total grad norm", "grad norm total",
-        "grad", "grads norm", "gradients norm", "global gradient norm", "grad l2",
+        "gn", "g norm", "grad", "grads norm", "gradients norm", "global gradient norm", "grad l2",
     }  # fmt: skip

@@ -32,6 +32,7 @@ _TELLING_CALLS = frozenset(
         "fit",
     ]
 )
+_MAPPINGS = frozenset({"dict", "SimpleNamespace", "Namespace", "EasyDict", "edict", "ConfigDict", "Munch", "Box"})
 _MOST = 2_000
 # The first arguments of these are named in torch, but people give them by position.
 _POSITIONAL = {
@@ -45,6 +46,7 @@ _POSITIONAL = {
     "CosineAnnealingWarmRestarts": ("optimizer", "T_0", "T_mult"),
     "DataLoader": ("dataset", "batch_size", "shuffle"),
     "Dropout": ("p",),
+    **dict.fromkeys(("LSTM", "GRU", "RNN"), ("input_size", "hidden_size", "num_layers")),
     **dict.fromkeys(OPTIMIZERS, ("params", "lr")),
 }
 
@@ -117,9 +119,26 @@ def _argument(node: ast.Call) -> Iterator[tuple[str, object, int]]:
 
 
 def _literal(key: str, node: ast.expr) -> Iterator[tuple[str, object, int]]:
-    value = _value(node)
+    parts = list(_parts(node))
+    for name, part in parts:
+        yield from _literal(f"{key}.{name}", part)
+    value = None if parts else _value(node)
     if value is not None:
         yield key, value, node.lineno
+
+
+def _parts(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """What a mapping holds, each on its own line: `{"lr": 0.1}`, `dict(lr=0.1)`, `[dict(type="StepLR")]`."""
+    if isinstance(node, ast.Dict):
+        for name, part in zip(node.keys, node.values, strict=True):
+            if isinstance(name, ast.Constant) and isinstance(name.value, str | int):
+                yield str(name.value), part
+    elif isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in _MAPPINGS:
+        for given in node.keywords:
+            if given.arg:
+                yield given.arg, given.value
+    elif isinstance(node, ast.List | ast.Tuple) and any(isinstance(item, ast.Call | ast.Dict) for item in node.elts):
+        yield from ((str(place), item) for place, item in enumerate(node.elts))
 
 
 def _value(node: ast.expr) -> object:

@@ -15,7 +15,8 @@ SHARPNESS = 1.5
 plain log-odds say, and this one factor for all of them brings the calibration error below a tenth"""
 LIKELY = 0.5
 """from here on a hypothesis is reported as a cause"""
-WORTH_ASKING = 0.15
+FAR_SURER = 2.5
+WORTH_ASKING = 0.05
 """from here on a hypothesis is worth a question when nothing is likely"""
 
 
@@ -64,12 +65,20 @@ def roots_and_followers(
     beliefs: Sequence[Belief], catalog: Mapping[str, FailureMode]
 ) -> tuple[list[Belief], list[tuple[Belief, str]]]:
     """Split likely causes into roots and those that merely follow from a root, each with that root's id."""
+    # What is far surer than its supposed cause stands for itself.
     likely = sorted((b for b in beliefs if b.probability >= LIKELY), key=lambda b: (-b.log_odds, b.hypothesis.id))
-    names = [belief.hypothesis.id for belief in likely]
+    sure = {belief.hypothesis.id: belief.log_odds for belief in likely}
     roots, followers = [], []
     for belief in likely:
         name = belief.hypothesis.id
-        cause = next((other for other in names if name in catalog[other].leads_to and name != other), None)
+        cause = next(
+            (
+                other
+                for other, odds in sure.items()
+                if name in catalog[other].leads_to and name != other and odds > belief.log_odds - FAR_SURER
+            ),
+            None,
+        )
         if cause is None:
             roots.append(belief)
         else:

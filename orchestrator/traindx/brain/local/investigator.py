@@ -14,7 +14,8 @@ from traindx.request import KINDS
 
 MOST_HYPOTHESES = 3
 MOST_EVIDENCE = 8
-FEWEST_POINTS = 5
+FEWEST_POINTS = 4
+ENDED_WELL = frozenset({"run-completed", "run-ended-in-order"})
 
 
 class LocalInvestigator:
@@ -45,7 +46,7 @@ class LocalInvestigator:
         status: Status = "diagnosis_complete"
         if not roots:
             # A run that went through all its steps was seen to the end, however little it logged on the way.
-            ended_well = any(signal.id == "run-completed" for signal in signals)
+            ended_well = any(signal.id in ENDED_WELL for signal in signals)
             status = "healthy" if healthy.probability >= LIKELY and (ended_well or not blind) else "needs_more_data"
         open_ones = [] if roots or status == "healthy" else _open_hypotheses(beliefs)
         causes = [_cause(belief, case.catalog) for belief in roots[:MOST_HYPOTHESES] or open_ones]
@@ -148,7 +149,7 @@ def _always_wanted(case: Case) -> list[str]:
 
 
 _WANTED = {
-    "series": "What did the loss do? Add the training log or metrics file; it needs at least five logged values",
+    "series": "What did the loss do? Add the training log or metrics file; it needs at least four logged values",
     "errors": "What did the run print last? Add its output: `python train.py 2>&1 | tee train.log`",
     "code": "How is the loop written? Add the training script and the model code to the folder",
     "settings": "Which settings did the run use? Add the config file or the full command line",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from traindx.artifacts import Run, Series, Setting
-from traindx.contract import Fact, Signal
+from traindx.contract import Citation, Fact, Signal
 from traindx.curves.objective import objective
 from traindx.curves.place import cite
 from traindx.curves.settings import cite_setting, named, optimizer, rates
@@ -22,9 +25,18 @@ USUAL = {
     "lion": (1e-6, 1e-3),
     "sgd": (1e-4, 0.5),
 }
+_FOR_ALL = re.compile(
+    r"(?:base|max|peak|init|initial|start|default|global)?_?(?:lr|learning_?rate)s?_?(?:max|peak|init|initial|start|0)?|eta0?|peak"
+    r"|lernrate|tasa",
+    re.IGNORECASE,
+)
+OF_ANY = (1e-6, 1.0)
+"""what some optimizer is usually given"""
 # Momentum of 0.9 makes each gradient count ten times.
 WITH_MOMENTUM = 0.4
 FINE_TUNING = 1e-4
+ABSURD = 30
+"""times the boldest usual rate: no recipe goes there"""
 LOW_LOSS = 0.5
 
 
@@ -48,33 +60,63 @@ def peak_rate(run: Run, rate: Series | None) -> float | None:
     return max((float(row.value) for row in found), default=None)
 
 
-def unusual_rate(run: Run) -> list[Signal]:
-    """The largest configured rate against the usual range of its optimizer; a decade outside is half a proof."""
+@dataclass(frozen=True)
+class _Rate:
+    value: float
+    key: str
+    place: str
+    cited: Callable[[str], Citation]
+
+
+def _highest(run: Run) -> _Rate | None:
+    """The largest rate that ran: as configured or printed, as logged, and last what the code has for a default.
+
+    Where groups of parameters have rates of their own (`embed_lr`), only the one for all of them is judged.
+    """
     found = rates(run.settings)
-    kind = optimizer(run)
-    if not found or kind not in USUAL:
+    told = [row for row in found if not row.source.endswith((".py", ".ipynb"))]
+    logged = logged_rate(run)
+    if not told and logged is not None and np.isfinite(logged.values).any():
+        at = int(np.nanargmax(np.where(np.isfinite(logged.values), logged.values, np.nan)))
+        return _Rate(
+            float(logged.values[at]), logged.original, logged.source, lambda claim: cite(run, logged, at, claim)
+        )
+    for_all = [row for row in told or found if _FOR_ALL.fullmatch(row.key.rsplit(".", 1)[-1])]
+    top = max(for_all or (told or found)[:1], key=lambda row: float(row.value), default=None)
+    if top is None or (not for_all and len(told or found) > 1):
+        return None
+    return _Rate(float(top.value), top.key, f"{top.source}:{top.line}", lambda claim: cite_setting(run, top, claim))
+
+
+def unusual_rate(run: Run) -> list[Signal]:
+    """The largest rate against the usual range of its optimizer; a decade outside is as clear as it gets."""
+    kind, top = optimizer(run) or "an optimizer", _highest(run)
+    if top is None or kind not in {*USUAL, "an optimizer"}:
         return []
-    # What ran is in the config, or printed; the defaults in the code come last and only count where there is no other.
-    top = max(in_force(found), key=lambda row: float(row.value))
-    value, (low, high) = float(top.value), USUAL[kind]
+    low, high = USUAL.get(kind, OF_ANY)
     momentum = named(run.settings, "momentum")
     if kind == "sgd" and momentum is not None and float(momentum.value) >= 0.8:
         high *= WITH_MOMENTUM
+    if low <= top.value <= high or top.value <= 0:
+        return []
+    below = top.value < low
+    claim = f"`{top.key}` = {top.value:g}, where {kind} is usually given {low:g} to {high:g}"
     facts: dict[str, Fact] = {
-        "lr": value,
+        "lr": top.value,
         "lr_key": top.key,
-        "lr_place": f"{top.source}:{top.line}",
+        "lr_place": top.place,
         "optimizer": kind,
         "lr_proposed": math.sqrt(low * high),
     }
-    if low <= value <= high:
-        return []
-    name, outside = ("lr-far-below-usual", low / value) if value < low else ("lr-far-above-usual", value / high)
-    claim = f"`{top.key}` = {value:g}, where {kind} is usually given {low:g} to {high:g}"
-    place = cite_setting(run, top, claim)
-    # A decade outside is as clear as it gets.
-    strength = min(1.0, math.log10(outside))
-    return [Signal(id=name, claim=claim, strength=strength, citations=[place], facts=facts)]
+    outside, name = (low / top.value, "lr-far-below-usual") if below else (top.value / high, "lr-far-above-usual")
+    places = [top.cited(claim)]
+    found = [
+        Signal(id=name, claim=claim, strength=min(1.0, math.log10(outside)), citations=places, facts=facts),
+    ]
+    if not below and outside >= ABSURD:
+        said = f"`{top.key}` = {top.value:g} is {outside:.0f} times the most that {kind} is usually given"
+        found.append(Signal(id="lr-absurd", claim=said, citations=places, facts=facts))
+    return found
 
 
 def fine_tuning(run: Run, rate: Series | None) -> list[Signal]:

@@ -35,6 +35,9 @@ DROPOUTS = (
 MUCH_DECAY = {"sgd": 0.01, "adam": 0.05, "rmsprop": 0.05, "adagrad": 0.05, "nadam": 0.05, "lion": 1.0}
 MUCH_DECAY_DECOUPLED = 0.3
 MUCH_DROPOUT = 0.6
+ENTROPIES = ("ent_coef", "entropy_coef", "entropy_coeff", "entropy_weight", "ent_weight", "entropy_bonus")
+# A bonus of a hundredth is usual; from a tenth on a policy is paid for not deciding.
+MUCH_ENTROPY = 0.1
 # An absolute value pulls on every weight alike, however small: a thousandth already empties most of a net.
 MUCH_L1 = 0.003
 
@@ -45,10 +48,16 @@ def regularisation(run: Run) -> list[Signal]:
     much = MUCH_DECAY.get(optimizer(run) or "", MUCH_DECAY_DECOUPLED)
     if decay is not None and "l1" in decay.key.lower():
         much = MUCH_L1
+    elif decay is not None and "regularizer" in decay.key.lower():
+        much = MUCH_DECAY["sgd"]
     if decay is not None and float(decay.value) > much:
         # From much to ten times as much: by then the penalty is the objective.
         strength = min(1.0, 0.3 + 0.7 * math.log10(float(decay.value) / much))
         return [_heavy(run, decay, "weight_decay", much, strength)]
+    entropy = named(run.settings, *ENTROPIES)
+    if entropy is not None and float(entropy.value) > MUCH_ENTROPY:
+        strength = min(1.0, 0.3 + 0.7 * math.log10(float(entropy.value) / MUCH_ENTROPY))
+        return [_heavy(run, entropy, "weight_decay", MUCH_ENTROPY, strength)]
     dropout = named(run.settings, *DROPOUTS)
     if dropout is not None and MUCH_DROPOUT < float(dropout.value) < 1 and "drop" in dropout.key.lower():
         strength = 0.4 + 0.6 * (float(dropout.value) - MUCH_DROPOUT) / (0.9 - MUCH_DROPOUT)

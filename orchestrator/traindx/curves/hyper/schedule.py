@@ -77,7 +77,9 @@ def _raised(run: Run, loss: Series, onset: int, rate: Series, step: int) -> Sign
         diff = _diff(run, setting, before)
         if diff:
             facts["diff"] = diff
-    return Signal(id="lr-raised-at-onset", claim=claim, citations=places, facts=facts)
+    # A step of a ramp is no jump: twice the rate is one, a tenth more hardly.
+    strength = min(1.0, max(0.1, math.log2(after / before))) if before > 0 else 1.0
+    return Signal(id="lr-raised-at-onset", claim=claim, strength=strength, citations=places, facts=facts)
 
 
 def _diff(run: Run, setting: Setting, proposed: float) -> str | None:

@@ -8,6 +8,7 @@ from traindx.curves.settings import cite_setting, named
 
 WIDTHS = (
     "hidden", "hidden_size", "hidden_dim", "n_hidden", "hidden_units", "units", "width", "d_model", "dim", "channels",
+    "breite", "largeur", "ancho", "larghezza",
     "n_embd", "hidden_channels", "nhid", "hid", "ch", "base_channels", "num_hidden", "d_hidden", "filters",
 )  # fmt: skip
 NARROW = 8

@@ -6,22 +6,37 @@ import math
 
 import numpy as np
 
-from traindx.artifacts import Run, Series
+from traindx.artifacts import Run, Series, Setting
 from traindx.contract import Fact, Signal
 from traindx.curves.hyper.rate import peak_rate
 from traindx.curves.place import cite
 from traindx.curves.schedule import warms_up
-from traindx.curves.settings import cite_setting, named, optimizer, rates
+from traindx.curves.settings import cite_setting, is_number, named, optimizer, rates
 
-WARMUPS = ("warmup", "warmup_steps", "warmup_epochs", "warmup_ratio", "num_warmup_steps", "warmup_iters", "warmup_frac")
+WARMUPS = (
+    "warmup",
+    "warmup_updates",
+    "lr_warmup",
+    "warmup_steps",
+    "warmup_epochs",
+    "warmup_ratio",
+    "num_warmup_steps",
+    "warmup_iters",
+    "warmup_frac",
+)
 ADAM_LIKE = {"adam", "adamw", "nadam", "adamax", "lion", "lamb"}
 # Below this, attention layers start well without a warm-up.
 BOLD = 1e-3
+FULL = {**dict.fromkeys(ADAM_LIKE, BOLD), "sgd": 0.1}
+"""rates from which on the first steps of any deep network are bold"""
 
 
 def warmup(run: Run, rate: Series | None) -> list[Signal]:
     """Whether the rate starts at its peak, and whether that is bold for what is trained."""
-    planned = named(run.settings, *WARMUPS)
+    planned = named(run.settings, *WARMUPS) or next(
+        (row for row in run.settings if is_number(row) and row.key.rsplit(".", 1)[-1].lower().startswith("warmup")),
+        None,
+    )
     if planned is not None and float(planned.value) > 0:
         return []
     if rate is not None and warms_up(rate):
@@ -30,11 +45,14 @@ def warmup(run: Run, rate: Series | None) -> list[Signal]:
     if rate is not None:
         found.append(Signal(id="no-warmup", claim="the learning rate starts at its peak: there is no warm-up"))
     peak = peak_rate(run, rate)
+    if planned is not None and peak is not None and peak >= FULL.get(optimizer(run) or "", FULL["sgd"]):
+        claim = f"`{planned.key}` = 0: the run starts at its full rate of {peak:g}"
+        found.append(Signal(id="warmup-zero", claim=claim, citations=[cite_setting(run, planned, claim)]))
     if peak is None or optimizer(run) not in ADAM_LIKE or peak < BOLD or not _has_attention(run):
         return found
     if rate is None and (planned is None and not any("training-loop" in unit.traits for unit in run.code)):
         return found
-    if any("warmup" in row.key.lower() or "onecycle" in row.key.lower() for row in run.settings if row is not planned):
+    if any(_warms(row) for row in run.settings if row is not planned):
         return found
     claim = f"a transformer starts at its full rate of {peak:g} under {optimizer(run)}: there is no warm-up"
     places = (
@@ -49,6 +67,12 @@ def warmup(run: Run, rate: Series | None) -> list[Signal]:
         *found,
         Signal(id="transformer-without-warmup", claim=claim, strength=strength, citations=places, facts=facts),
     ]
+
+
+def _warms(row: Setting) -> bool:
+    """Whether a setting speaks of a warm-up, under whatever name, and does not set it to nothing."""
+    named_so = any(word in f"{row.key} {row.value}".lower() for word in ("warmup", "onecycle", "linearlr"))
+    return named_so and row.value not in (0, 0.0, False, None, "")
 
 
 def _has_attention(run: Run) -> bool:

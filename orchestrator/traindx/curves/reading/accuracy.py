@@ -8,7 +8,7 @@ from traindx.artifacts import Run, Series
 from traindx.contract import Signal
 from traindx.curves.objective import Objective
 from traindx.curves.place import cite
-from traindx.curves.reading.chance import class_count, is_accuracy, is_r2
+from traindx.curves.reading.chance import at_chance, class_count, is_accuracy, is_r2
 
 HIGH = 0.9
 # Between guessing and this, a classifier that has stopped learning has not understood its own training data.
@@ -37,9 +37,10 @@ def accuracy(run: Run, goal: Objective) -> list[Signal]:
         return [Signal(id="accuracy-high", claim=shown, citations=[place])]
     classes = class_count(run)
     chance = 0.0 if is_r2(row) else 1 / float(classes.value) if classes is not None else 0.1
-    if chance * 1.3 < end < LOW and row.phase in {"train", ""}:
+    if chance * 1.3 < end < LOW and row.phase in {"train", ""} and at_chance(run, goal) is None:
         facts = {"train_accuracy": round(end, 4)}
-        return [Signal(id="accuracy-low-in-training", claim=shown, citations=[place], facts=facts)]
+        strength = min(1.0, (LOW - end) / 0.4)
+        return [Signal(id="accuracy-low-in-training", claim=shown, strength=strength, citations=[place], facts=facts)]
     return []
 
 

@@ -13,6 +13,8 @@ from traindx.curves.shape import Numbers
 FEWEST = 5
 # How far before the first NaN the rise that leads to it is looked for: a tenth of the run, at least three points.
 LEAD = 10
+ASTRONOMICAL = 1e9
+"""a loss beyond this has run away already, whatever it is of"""
 
 
 def breaks(run: Run, goal: Objective) -> list[Signal]:
@@ -84,6 +86,8 @@ def _lead(run: Run, goal: Objective, first: int) -> list[Signal]:
         claim = f"`{loss.original}` is not finite from the very first value"
         return [Signal(id="loss-non-finite-from-start", claim=claim, citations=[cite(run, loss, 0, claim)])]
     finite = costs[:first][np.isfinite(costs[:first])]
+    if len(finite) and float(finite.max()) > ASTRONOMICAL and not goal.rewarded:
+        return [_climbed(run, goal, first, f"{finite.max():.4g} is no loss that a model starts from")]
     if len(finite) < 2:
         return []
     lead = finite[-min(max(3, len(finite) // LEAD), len(finite)) :]
@@ -94,13 +98,22 @@ def _lead(run: Run, goal: Objective, first: int) -> list[Signal]:
     low = float(calm.min())
     top = float(lead.max())
     if top > max(usual + 3 * spread, low + 0.5 * abs(low), 1.2 * finite[0] if finite[0] > 0 else -np.inf):
-        claim = f"`{loss.original}` had climbed to {top:.4g} before it was lost; {usual:.4g} was usual"
-        place = cite(run, loss, first - 1, claim)
-        return [Signal(id="loss-climbed-before-nan", claim=claim, citations=[place], facts={"loss_before": top})]
+        return [_climbed(run, goal, first, f"{usual:.4g} was usual")]
     if len(finite) < 4:
         return []
     claim = f"`{loss.original}` was as always ({finite[-1]:.4g}) right before it became {loss.values[first]}"
     return [Signal(id="nan-out-of-the-blue", claim=claim, citations=[cite(run, loss, first - 1, claim)])]
+
+
+def _climbed(run: Run, goal: Objective, first: int, usual: str) -> Signal:
+    """A climb before the first NaN, cited at its top."""
+    loss, costs = goal.series, goal.costs
+    start = max(0, first - max(3, first // LEAD))
+    at = start + int(np.nanargmax(np.where(np.isfinite(costs[start:first]), costs[start:first], -np.inf)))
+    top = float(loss.values[at])
+    claim = f"`{loss.original}` had climbed to {top:.4g} before it was lost; {usual}"
+    place = cite(run, loss, at, f"the top of the climb: {top:.4g}")
+    return Signal(id="loss-climbed-before-nan", claim=claim, citations=[place], facts={"loss_before": top})
 
 
 def _masked(run: Run, goal: Objective) -> list[Signal]:

@@ -12,12 +12,14 @@ from traindx.contract import Fact, Signal
 from traindx.curves.objective import Objective, words_of
 from traindx.curves.place import cite
 from traindx.curves.settings import named
+from traindx.curves.shape import Numbers
 
 CLASS_COUNTS = ("num_classes", "n_classes", "classes", "num_labels", "n_labels", "nclass", "n_class", "num_class")
 VOCABULARIES = ("vocab_size", "n_vocab", "vocab", "n_tokens")
 MOST_CLASSES = 1000
 # ln K lies within 2 % of any number beyond a dozen classes: only few classes, a configured K or an accuracy tell.
 FEW_CLASSES = 12
+_ACCURACIES = {"accuracy", "acc", "top1", "top1_acc", "acc1", "a_acc"}
 _R2 = re.compile(r"(?:^|[^a-z0-9])r2(?:[^a-z0-9]|$)")
 
 
@@ -28,18 +30,20 @@ def class_count(run: Run) -> Setting | None:
 
 
 def accuracy_share(run: Run) -> float | None:
-    """The best accuracy any phase reached, between 0 and 1."""
-    best = [
-        float(np.nanmax(row.values)) for row in run.series if is_accuracy(row.name) and np.isfinite(row.values).any()
-    ]
-    finite = [value / 100 if value > 1 else value for value in best]
-    return max(finite, default=None)
+    """The best accuracy that any phase has in the second half of the run, between 0 and 1."""
+    rows = [row.values[np.isfinite(row.values)] for row in run.series if is_accuracy(row.name)]
+    return max((_best_late(values) for values in rows if len(values)), default=None)
+
+
+def _best_late(values: Numbers) -> float:
+    share = float(values[len(values) // 2 :].max())
+    return share / 100 if float(values.max()) > 1 else share
 
 
 def is_accuracy(name: str) -> bool:
     """Whether a series of this name is an accuracy, of whichever phase."""
     last = name.rpartition("/")[2]
-    return last in {"accuracy", "acc", "top1", "top1_acc", "acc1"} or last.endswith("_accuracy")
+    return last in _ACCURACIES or last.endswith("_accuracy")
 
 
 def at_chance(run: Run, goal: Objective) -> Signal | None:
@@ -57,16 +61,19 @@ def at_chance(run: Run, goal: Objective) -> Signal | None:
     if classes < 2:
         return None
     chance = math.log(classes)
-    late = goal.costs[len(goal.costs) // 3 :]
+    accuracy = accuracy_share(run)
+    guesses = accuracy is not None and 0.7 / classes <= accuracy <= 1.2 / classes
+    # Who guesses right once in K guesses, whatever came before: then the end alone is looked at.
+    late = goal.costs[len(goal.costs) * (2 if guesses else 1) // 3 :]
     late = late[np.isfinite(late)]
     wobble = 2 * float(np.std(late)) / math.sqrt(len(late)) if len(late) else 0.0
     # Guessing costs ln K and a little more for the noise of the guesses, never less.
-    accuracy = accuracy_share(run)
     # An accuracy of 1/K settles it: then the loss may wander a little more.
     slack = 0.02 if accuracy is not None else 0.01
     if not -slack * chance - wobble <= shape.end - chance <= 0.03 * chance + wobble:
         return None
-    if chance - shape.best > 2 * slack * chance + 2 * shape.noise or np.percentile(late, 90) > 1.3 * chance:
+    best = float(np.percentile(late, 10)) if guesses else shape.best
+    if chance - best > 2 * slack * chance + 2 * shape.noise or np.percentile(late, 90) > 1.3 * chance:
         return None
     third = max(1, len(late) // 3)
     if abs(float(np.median(late[:third]) - np.median(late[-third:]))) > slack * chance + wobble:

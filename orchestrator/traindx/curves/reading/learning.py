@@ -16,6 +16,10 @@ from traindx.curves.reading.restlessness import falls_steadily
 # A curve that has come this far in the first quarter and no further afterwards has settled.
 EARLY = 0.3
 SHORT = 400
+FAR = 0.2
+"""what is left of a loss that fell far"""
+MANY = 128
+"""points of which a thirty-second still has a level"""
 
 
 def learning(run: Run, goal: Objective) -> list[Signal]:
@@ -53,6 +57,9 @@ def learning(run: Run, goal: Objective) -> list[Signal]:
         said = f"the run ended at {where(loss, last)}: few updates for a network that starts from nothing"
         found.append(Signal(id="run-very-short", claim=said, citations=ends[1:], facts=facts))
     remains = shape.end / shape.start if shape.start > 0 and not goal.rewarded else 0.0
+    if not goal.rewarded and shape.start > 0 and remains < FAR:
+        said = f"`{loss.original}` fell to {remains:.0%} of its start"
+        found.append(Signal(id="loss-fell-far", claim=said, citations=ends[1:], facts=facts))
     if remains > 0.5:
         said = f"`{loss.original}` still stands at {remains:.0%} of its start"
         strength = min(1.0, (remains - 0.5) / 0.5)
@@ -77,9 +84,17 @@ def _still_falling(run: Run, goal: Objective) -> float:
         return float(min(1.0, shape.slope / 0.22)) if shape.slope > 0.1 else 0.0
     before, between, now = (float(np.median(part)) for part in np.array_split(values, 8)[5:])
     # A curve that bends towards its floor loses speed by half from eighth to eighth; one that is under way does not.
-    steady = between - now > 0.6 * (before - between) and before - now > 2 * shape.noise
-    left = (before - now) / before if steady and min(before, now) > 0 else 0.0
-    strength = max(shape.slope / 0.22 if shape.slope > 0.1 else 0.0, 0.8 * left / 0.25 if left > 0.15 else 0.0)
+    pace = (between - now) / (before - between) if before > between else 0.0
+    left = (before - now) / before if before - now > 2 * shape.noise and min(before, now) > 0 else 0.0
+    clear = pace > 0.8 and before - now > 10 * shape.noise
+    under_way = left > (0.08 if clear else 0.15) and pace > 0.6
+    going = max(0.5 if pace < 0.8 else 0.8, 0.8 * left / 0.25) if under_way else 0.0
+    strength = max(shape.slope / 0.22 if shape.slope > 0.1 else 0.0, going)
+    if len(values) >= MANY:
+        # What fell when the rate was lowered and then stands still has arrived.
+        first, second = (float(np.median(part)) for part in np.array_split(values, 32)[30:])
+        if first - second < 0.03 * (before - now):
+            return 0.0
     seen_on = validation_of(goal.series, run.series)
     if strength > 0 and seen_on is not None and len(seen_on) >= 4:
         seen = seen_on.values[np.isfinite(seen_on.values)]

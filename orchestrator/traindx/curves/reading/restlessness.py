@@ -6,8 +6,12 @@ import numpy as np
 
 from traindx.artifacts import Run
 from traindx.contract import Fact, Signal
-from traindx.curves.objective import Objective
+from traindx.curves.hyper.rate import logged_rate
+from traindx.curves.loss import validation_of
+from traindx.curves.objective import Objective, measured
 from traindx.curves.place import cite, where
+from traindx.curves.reading.chance import at_chance
+from traindx.curves.shape import Numbers
 
 
 def restlessness(run: Run, goal: Objective) -> list[Signal]:
@@ -35,17 +39,51 @@ def restlessness(run: Run, goal: Objective) -> list[Signal]:
         place = cite(run, loss, last, claim)
         found.append(Signal(id="loss-oscillates", claim=claim, citations=[place], facts={"swing": swing}))
     fallen = shape.improvement / max(abs(shape.start), 1e-12)
-    if 0 < fallen < 0.15 and shape.slope > 0.15 and not goal.rewarded and falls_steadily(goal):
-        claim = f"`{loss.original}` fell by only {fallen:.1%} over {shape.points} points, steadily to the end"
-        found.append(Signal(id="loss-fell-slowly", claim=claim, citations=[cite(run, loss, last, claim)]))
+    if 0 < fallen < 0.15 and not goal.rewarded and at_chance(run, goal) is None:
+        found += _slowly(run, goal)
     return found
+
+
+def _slowly(run: Run, goal: Objective) -> list[Signal]:
+    """A fall in a straight line, or as straight as the rate was lowered; seen in validation where training is noisy."""
+    seen_on = validation_of(goal.series, run.series)
+    for one in (goal, *([measured(seen_on)] if seen_on is not None else [])):
+        fallen = one.shape.improvement / max(abs(one.shape.start), 1e-12)
+        straight = one.shape.slope > 0.15 and falls_steadily(one)
+        if 0.005 < fallen < 0.15 and (straight or _falls_with_the_rate(run, one)):
+            way = "steadily to the end" if straight else "in step with the learning rate as it was lowered"
+            claim = f"`{one.series.original}` fell by only {fallen:.1%} over {one.shape.points} points, {way}"
+            place = cite(run, one.series, len(one.series) - 1, claim)
+            return [Signal(id="loss-fell-slowly", claim=claim, citations=[place])]
+    return []
 
 
 def falls_steadily(goal: Objective) -> bool:
     """Whether the curve goes down in a nearly straight line that stands out of its noise."""
     values = goal.costs[np.isfinite(goal.costs)]
-    if len(values) < 10:
+    return _falls_along(np.arange(len(values), dtype=np.float64), values, goal.shape.noise)
+
+
+def _falls_with_the_rate(run: Run, goal: Objective) -> bool:
+    """Whether every bit of learning rate brought as much as any other, to the last: nothing was near its end."""
+    rate, loss = logged_rate(run), goal.series
+    finite = np.isfinite(goal.costs)
+    if rate is None or rate.axis != loss.axis or rate.source != loss.source or int(finite.sum()) < 10:
         return False
-    tenths = np.array([np.mean(part) for part in np.array_split(values, 10)])
-    straight = float(np.corrcoef(np.arange(10), tenths)[0, 1]) if np.ptp(tenths) > 0 else 0.0
-    return straight < -0.95 and float(tenths[0] - tenths[-1]) > 2 * goal.shape.noise
+    at, known = loss.at[finite], np.isfinite(rate.values)
+    if not known.any() or bool((np.diff(at) < 0).any()) or bool((np.diff(rate.at[known]) < 0).any()):
+        return False
+    spent = np.cumsum(np.interp(at, rate.at[known], rate.values[known]) * np.diff(at, prepend=0.0))
+    return _falls_along(spent, goal.costs[finite], goal.shape.noise)
+
+
+def _falls_along(places: Numbers, values: Numbers, noise: float) -> bool:
+    if len(values) < 10 or places[-1] <= places[0]:
+        return False
+    edges = np.searchsorted(places, np.linspace(places[0], places[-1], 11)[1:-1])
+    parts = [part for part in np.split(values, edges) if len(part)]
+    tenths = np.array([np.mean(part) for part in parts])
+    if len(tenths) < 6 or np.ptp(tenths) == 0:
+        return False
+    straight = float(np.corrcoef(np.arange(len(tenths)), tenths)[0, 1])
+    return straight < -0.95 and float(tenths[0] - tenths[-1]) > 2 * noise

@@ -22,7 +22,10 @@ LOOP: tuple[Phrase, ...] = (
         r"\b(?:speed (?:it |this |things |\w+ )?up|(?:make|get)~faster|run faster|more efficient\w*)", slow_training=2.5
     ),
     phrase(
-        r"\b(?:data|label|target|test|train\w*|val\w*)[ -]leak\w*|\bleakage\b|\bcontaminat\w*", data=3, evaluation=3
+        r"\b(?:data|label|target|test|train\w*|val\w*)[ -]leak\w*|\bleakage\b|\bcontaminat\w*"
+        r"|\bleak\w* (?:between|into|from|across|through) (?:the |my )?(?:split|train|val|test|fold|label|set)\w*",
+        data=3,
+        evaluation=3,
     ),
     phrase(
         r"\b(?:corrupt\w*|broken|bad|wrong|mislabel\w*|duplicate\w*|dirty|weird)~\b(?:data\w*|labels?"

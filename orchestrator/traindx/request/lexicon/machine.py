@@ -16,7 +16,11 @@ MEMORY: tuple[Phrase, ...] = (
         r"|using up)~\b(?:memory|v?ram)\b",
         memory_growth=4,
     ),
-    phrase(r"\b(?:memory )?leak(?:s|ing|ed)?\b(?!age)", memory_growth=2.5),
+    phrase(
+        r"(?<!label )(?<!data )\b(?:memory )?leak(?:s|ing|ed)?\b(?!age)"
+        r"(?! (?:between|into|from|across|through) (?:the |my )?(?:split|train|val|test|fold|label|set))",
+        memory_growth=2.5,
+    ),
     phrase(
         r"\bout ?of ?memory\w*|\boom\b|\boom-?kill\w*|\bresource_?exhausted\w*|\bmemory ?error"
         r"|\bcannot allocate memory|\b(?:ran|runs?|running) out of (?:\w+ )?(?:memory|v?ram)"
@@ -62,7 +66,11 @@ CRASHES: tuple[Phrase, ...] = (
         r"|it) (?:has )?(?:failed|died|crashed)",
         crash=2,
     ),
-    phrase(r"\berrors?\b(?! ?(?:rate|bar|curve))", crash=1.5),
+    phrase(
+        r"(?<!training )(?<!train )(?<!validation )(?<!val )(?<!test )(?<!relative )(?<!squared )(?<!absolute )"
+        r"(?<!mean )\berrors?\b(?! ?(?:rate|bar|curve))",
+        crash=1.5,
+    ),
     phrase(
         r"\bno such file|\bfile ?not ?found\w*|\bpermission denied|\bdisk (?:is )?full|\bno space left"
         r"|\bquota",

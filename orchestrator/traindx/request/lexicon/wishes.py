@@ -74,6 +74,11 @@ WISHES: tuple[Phrase, ...] = (
         check_up=3,
     ),
     phrase(
+        r"\b(?:ok|okay|ready|safe|good|fit) (?:enough )?(?:to|for) (?:deploy|ship|use|submit|release|production)",
+        asks=True,
+        check_up=3,
+    ),
+    phrase(
         r"\b(?:finished|completed|works? (?:now|again)|(?:is|it's|got) fixed|done training)\b", asks=True, check_up=1.5
     ),
 )
@@ -99,7 +104,7 @@ ELSEWHERE: tuple[Phrase, ...] = (
         not_about_training=4.5,
     ),
     phrase(
-        r"\bdeploy\w*|\b(?:serv(?:e|ing)|host(?:ing)?)\b~\b(?:model|production|aws|api|endpoint)"
+        r"(?<!to )\bdeploy\w*|\b(?:serv(?:e|ing)|host(?:ing)?)\b~\b(?:model|production|aws|api|endpoint)"
         r"|\bkubernetes|\bterraform|\bdifference between\b|\bshould i buy\b|\bwho are you\b|\bwhat can you do\b",
         asks=True,
         not_about_training=3.5,
