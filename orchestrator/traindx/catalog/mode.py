@@ -63,6 +63,10 @@ class FailureMode(Evidenced):
     specialist: str
     severity: Severity
     leads_to: tuple[str, ...] = Field(default=(), description="failure modes that merely follow from this one")
+    set_by: tuple[str, ...] = Field(
+        default=(),
+        description="names of settings that bring it about; those that the run has are cited, first come first",
+    )
     issue: tuple[str, ...] = Field(min_length=1)
     fix: FixWording
     asks: tuple[str, ...] = Field(min_length=1, description="the cheapest observations that would settle it")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from traindx.brain.interface import Case, Findings
 from traindx.brain.local.belief import LIKELY, WORTH_ASKING, Belief, believe, roots_and_followers
@@ -14,6 +15,7 @@ from traindx.request import KINDS
 
 MOST_HYPOTHESES = 3
 MOST_EVIDENCE = 8
+MOST_SETTINGS = 2
 FEWEST_POINTS = 4
 ENDED_WELL = frozenset({"run-completed", "run-ended-in-order"})
 
@@ -36,7 +38,8 @@ class LocalInvestigator:
             *planned.skipped,
             *(f"`{r.tool}` failed: {r.reason}" for r in results if r.status == "failed"),
         ]
-        return self._conclude(case, signals, notes)
+        findings = self._conclude(case, signals, notes)
+        return replace(findings, causes=[await _with_settings(case, cause) for cause in findings.causes])
 
     def _conclude(self, case: Case, signals: list[Signal], notes: list[str]) -> Findings:
         beliefs = [believe(mode, signals) for mode in case.catalog.values()]
@@ -63,6 +66,30 @@ class LocalInvestigator:
             sections=sections_for(case.specialist, answer),
             notes=notes,
         )
+
+
+async def _with_settings(case: Case, cause: RootCause) -> RootCause:
+    """The cause with the lines that set what brings it about, unless such a line is cited already."""
+    wanted = case.catalog[cause.id].set_by
+    cited = {(piece.source, piece.locator.partition(",")[0]) for piece in cause.evidence}
+    found = [row for row in case.context.settings if _last_word(row.key) in wanted]
+    if any((row.source, f"line {row.line}") in cited for row in found):
+        return cause
+    # What ran stands in a configuration or was printed; defaults in the code come last.
+    found.sort(key=lambda row: (row.source.endswith((".py", ".ipynb")), wanted.index(_last_word(row.key))))
+    pieces: list[Evidence] = []
+    for row in found[:MOST_SETTINGS]:
+        read = await case.call("Read", {"path": row.source, "start_line": row.line, "max_lines": 1})
+        quote = str(read.output.get("text", "")).partition("\t")[2].strip()[:240] if read.status == "ok" else ""
+        if quote:
+            claim = f"`{row.key.rsplit('.', 1)[-1]}`, which bears on it, is set here"
+            place = f"line {row.line}"
+            pieces.append(Evidence(claim=claim, kind="circumstantial", source=row.source, locator=place, quote=quote))
+    return cause.model_copy(update={"evidence": [*cause.evidence, *pieces]}) if pieces else cause
+
+
+def _last_word(key: str) -> str:
+    return key.rsplit(".", 1)[-1].lower().replace("-", "_")
 
 
 def _cause(belief: Belief, catalog: Mapping[str, FailureMode]) -> RootCause:
