@@ -6,7 +6,17 @@ import numpy as np
 
 from traindx.artifacts import Run, Series
 from traindx.contract import Citation, Fact, Signal
-from traindx.curves import by_layer, cite, cite_setting, clip_threshold, level, nearest_index, objective, where
+from traindx.curves import (
+    by_layer,
+    cite,
+    cite_setting,
+    clip_threshold,
+    level,
+    nearest_index,
+    objective,
+    where,
+    words_of,
+)
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 # AutoTrainer calls a growth of 70x an explosion; ten times the usual norm is where clipping recipes start to act.
@@ -22,6 +32,7 @@ GRADIENT_WORDS = ("grad", "grads", "gradient", "gradients", "gn", "gnorm", "grad
 MOSTLY = 0.5
 FEWEST = 5
 MOST_LINES = 400
+STILL = 1e-5
 _SIZE = re.compile(r"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")
 
 
@@ -53,6 +64,7 @@ class GradientReport(ToolOutput):
         "grad-norm-tiny": "the gradient norm is next to nothing from the start",
         "gradients-vanish-towards-input": "the first layers' gradients are orders of magnitude below the last ones'",
         "gradients-even-over-layers": "the gradients of the first and last layers are of the same order",
+        "updates-tiny": "each step changes the weights by next to nothing of their size",
         "updates-clipped-away": "the gradient norm stands far above the clipping threshold nearly all the time",
         "updates-rarely-clipped": "the gradient norm stays below the clipping threshold most of the time",
     },
@@ -60,15 +72,16 @@ class GradientReport(ToolOutput):
 def check_gradients(question: Question, run: Run) -> GradientReport:  # noqa: ARG001 - every tool takes its input
     """Compare the logged gradient norm with the loss: did it explode, and before, with or after the break?"""
     norms = max((row for row in run.series if row.name == "grad_norm" and len(row) > 2), key=len, default=None)
-    layers = _over_layers(run) or _listed(run)
+    layers = [*(_over_layers(run) or _listed(run)), *_updates(run)]
     logged = by_layer(run.series, *GRADIENT_WORDS)
     if norms is None and layers and not logged:
         place = layers[0].citations[0]
+        size = next(iter(layers[0].facts.get(key) for key in ("late_norm", "update_ratio") if key in layers[0].facts))
         return GradientReport(
             series="gradients per layer",
             source=place.source,
-            usual=float(str(layers[0].facts["late_norm"])),
-            highest=float(str(layers[0].facts["late_norm"])),
+            usual=float(str(size)),
+            highest=float(str(size)),
             highest_at=place.locator,
             non_finite=0,
             signals=layers,
@@ -163,6 +176,19 @@ def _tiny(run: Run, norms: Series, usual: float) -> list[Signal]:
         return []
     claim = f"`{norms.original}` is {early:.2g} from the start (usually {usual:.2g})"
     return [_signal("grad-norm-tiny", claim, run, norms, [0], {"grad_norm": early})]
+
+
+def _updates(run: Run) -> list[Signal]:
+    """A logged ratio of update to weight: a thousandth is healthy, below a hundred-thousandth nothing moves."""
+    for row in run.series:
+        words = words_of(row)
+        ratio = bool(words & {"upd", "update", "updates", "uw"}) and bool(words & {"ratio", "rel", "weight", "uw"})
+        usual = level(row) if ratio and len(row) >= FEWEST else float("nan")
+        if 0 < usual < STILL:
+            claim = f"`{row.original}` is {usual:.2g}: each step changes the weights by that share of their size"
+            place = cite(run, row, len(row) // 2, claim)
+            return [Signal(id="updates-tiny", claim=claim, citations=[place], facts={"update_ratio": usual})]
+    return []
 
 
 def _listed(run: Run) -> list[Signal]:

@@ -17,6 +17,7 @@ _NOT_WEIGHTS = {"bias", "norm", "bn", "ln", "gamma", "beta", "scale", "batchnorm
 _GAINS = {"xavier_normal_", "xavier_uniform_", "orthogonal_", "kaiming_normal_", "kaiming_uniform_"}
 _HAND_WRITTEN = re.compile(r"[Ww](?:eights?)?_?(?:\d|[a-z]{1,3}|in|out|hidden)?")
 _LOOP_VARIABLES = {"m", "p", "param", "parameter", "module", "layer", "l", "w", "mod"}
+_LAST_LAYER = re.compile(r"\[-1\]|\b\w*(?:out|final|last|head)\w*\.parameters")
 _CONSTANTS = {"zeros_": 0.0, "ones_": 1.0, "zero_": 0.0}
 
 
@@ -84,8 +85,9 @@ def _signal(name: str, rows: list[Initialisation]) -> Signal:
 
 def _in_file(run: Run, unit: CodeUnit) -> Iterator[Initialisation]:
     yield from _written_out(run, unit)
+    last_layer = {id(part) for loop in ast.walk(unit.tree) if _over_last_layer(loop) for part in ast.walk(loop)}
     for node in ast.walk(unit.tree):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or id(node) in last_layer:
             continue
         measured = _measured(node, node.func.attr)
         if measured is None:
@@ -94,6 +96,11 @@ def _in_file(run: Run, unit: CodeUnit) -> Iterator[Initialisation]:
         line = unit.file_line(node.lineno)
         text = quoted(run, unit.path, line)
         yield Initialisation(path=unit.path, line=line, text=text, spread=spread, constant=constant)
+
+
+def _over_last_layer(node: ast.AST) -> bool:
+    """`for p in net[-1].parameters()`: a last layer of zeros is a custom, and learns."""
+    return isinstance(node, ast.For) and _LAST_LAYER.search(ast.unparse(node.iter)) is not None
 
 
 def _written_out(run: Run, unit: CodeUnit) -> Iterator[Initialisation]:

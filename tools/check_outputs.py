@@ -61,7 +61,7 @@ def check_outputs(question: Question, run: Run) -> OutputReport:  # noqa: ARG001
     """
     measures = [row for row in run.series if _is_variety(row) and np.isfinite(row.values).sum() >= FEWEST]
     files = [file.path for file in run.files if file.role == "output" and file.path.endswith(_TEXTS)]
-    classes = [*_one_class(run), *_confused(run)]
+    classes = [*_one_class(run), *_confused(run), *_unbalanced(run)]
     if not measures and not files and not classes:
         raise NoData("no measure of variety among the series and no text file of samples")
     signals = [signal for row in measures if (signal := _measured(run, row)) is not None]
@@ -97,6 +97,23 @@ def _one_class(run: Run) -> list[Signal]:
             claim = f"`{row.original}` is {late[0]:g} at every one of {len(values)} evaluations"
             found.append(Signal(id="accuracy-frozen", claim=claim, citations=[place], facts=facts))
     return found
+
+
+def _unbalanced(run: Run) -> list[Signal]:
+    """A high accuracy beside a balanced one that guessing would give."""
+    scores = {
+        bool(words_of(row) & {"bal", "balanced"}): row for row in run.series if words_of(row) & {"acc", "accuracy"}
+    }
+    balanced, plain = scores.get(True), scores.get(False)
+    if balanced is None or plain is None or min(len(balanced), len(plain)) < FEWEST:
+        return []
+    level, shown = (float(np.median(row.values[-max(1, len(row) // 4) :])) for row in (balanced, plain))
+    if not (0.45 <= level <= 0.55 and 0.85 <= shown <= 1):
+        return []
+    claim = f"`{balanced.original}` stays at {level:.3g} where `{plain.original}` is {shown:.3g}: one class takes all"
+    facts: dict[str, Fact] = {"frozen_series": balanced.original, "frozen_value": level}
+    place = cite(run, balanced, len(balanced) - 1, claim)
+    return [Signal(id="one-class-predicted", claim=claim, citations=[place], facts=facts)]
 
 
 def _confused(run: Run) -> list[Signal]:
@@ -166,7 +183,7 @@ def _measured(run: Run, row: Series) -> Signal | None:
         }
         places = [cite(run, row, top, "varied outputs"), cite(run, row, last, "the outputs at the end")]
         return Signal(id="outputs-collapsed", claim=claim, citations=places, facts=facts)
-    if end >= 0.5 * max(peak, whole):
+    if end >= 0.5 * max(peak, whole) and (end >= 2 or not words_of(row) & {"modes", "distinct", "unique", "uniq"}):
         claim = f"`{row.original}` is {end:.4g} at the end, {peak:.4g} at its highest"
         return Signal(id="outputs-varied", claim=claim, citations=[cite(run, row, last, claim)])
     return None

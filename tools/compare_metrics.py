@@ -6,7 +6,7 @@ import numpy as np
 
 from traindx.artifacts import Run, Series
 from traindx.contract import Fact, Signal
-from traindx.curves import adversaries, cite, cite_setting, is_number, named, where
+from traindx.curves import adversaries, cite, cite_setting, is_number, named, objective, where
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 FEWEST = 5
@@ -134,21 +134,24 @@ def _adversaries(run: Run, series: list[Series]) -> list[Signal]:
 
 def _penalty(run: Run, series: list[Series]) -> list[Signal]:
     """A penalty that makes up most of the loss, while the rest of the loss goes nowhere."""
-    loss = next((row for row in series if row.name == "train/loss"), None)
+    goal = objective(run)
+    loss = None if goal is None or goal.rewarded else goal.series
+    whole = loss is not None and loss.name == "train/loss"
     for row in series:
         own = {word for word in _PARTS.split(row.original.lower()) if word}
         if loss is None or row is loss or not own & _PENALTIES or len(row) != len(loss) or row.source != loss.source:
             continue
-        share = row.values / np.where(loss.values > 0, loss.values, np.nan)
+        task = loss.values - row.values if whole else loss.values
+        total = loss.values if whole else loss.values + row.values
+        share = row.values / np.where(total > 0, total, np.nan)
         top = int(np.nanargmax(share)) if np.isfinite(share).any() else 0
-        task = loss.values - row.values
         early, late = (
             float(np.median(task[: max(1, len(task) // 10)])),
             float(np.median(task[-max(1, len(task) // 4) :])),
         )
         if not DOMINATES <= float(share[top]) <= 1 or early <= 0 or late < 0.9 * early:
             continue
-        part = f"`{row.original}` is {share[top]:.0%} of `{loss.original}` at {where(row, top)}"
+        part = f"`{row.original}` is {share[top]:.0%} of what is minimised at {where(row, top)}"
         claim = f"{part}; the rest stays at {late:.4g}"
         return [Signal(id="penalty-dominates", claim=claim, citations=[cite(run, row, top, claim)])]
     return []

@@ -170,3 +170,16 @@ def test_a_name_with_digits_is_no_counter() -> None:
 def test_phases_alone_are_a_loss_when_there_are_two() -> None:
     found = _read("".join(f"Completed {n}. train={-2 - n / 10:.2f} heldout={-1 - n / 10:.2f}\n" for n in range(9)))
     assert {"train/loss", "val/loss"} <= {row.name for row in found}
+
+
+def test_a_table_with_bars_between_its_columns() -> None:
+    head = "epoch |   total |   recon |      l1 | |code| | val_recon\n"
+    rows = "".join(f"    {n} |  2.{n} |  1.{n} |  0.{n} | 0.06 | 0.9{n}\n" for n in range(1, 8))
+    found = {row.name: row for row in _read(head + rows)}
+    assert found["train/recon"].values.tolist() == [1 + n / 10 for n in range(1, 8)]
+    assert found["val/recon"].axis == "epoch"
+
+
+def test_bars_between_names_with_values_are_no_table() -> None:
+    text = "".join(f"step {n} | loss 0.{n} | lr 0.1\n" for n in range(1, 9))
+    assert _one(text).values.tolist() == [n / 10 for n in range(1, 9)]

@@ -14,6 +14,7 @@ from traindx.artifacts.metrics.names import normalise
 from traindx.artifacts.tables.record import Records, number
 
 _SIGNS = (b"\n|", "│".encode(), "┃".encode(), b"poch  ", b"poch\t", b"step  ", b"Class  ")
+_HEAD = 16 << 10
 _FIRST_BLOCKS = 3
 """blocks that are searched for tables: a run that draws them does so from the start"""
 _RULE = re.compile(r"\s{0,40}[-+=]{8,}\s*$")
@@ -21,6 +22,7 @@ _RULE = re.compile(r"\s{0,40}[-+=]{8,}\s*$")
 _BOX_ROW = re.compile(r"\s{0,40}\|\s(\s{0,8}[^|\s][^|]{0,80}?)\s*\|\s*([^|]{0,80}?)\s*\|\s*$")
 _NAME = re.compile(r"[A-Za-z][\w.%/-]{0,40}$")
 _BAR_NAME = re.compile(r"[A-Za-z|][\w .%/()@|-]{0,40}$")
+_INNER_BARS = re.compile(r"\s+\|\s+")
 _COUNT = re.compile(r"(\d{1,9})(?:/\d{1,9})?$")
 _COUNTERS = {"epoch", "step", "iter", "iteration"}
 _MOST_ROWS = 200
@@ -64,7 +66,7 @@ class TextTables:
     def take(self, first: int, data: bytes) -> bytes:
         """The block without its tables; their lines stay, empty."""
         self._blocks += 1
-        if not self._seen and (self._blocks > _FIRST_BLOCKS or not any(sign in data for sign in _SIGNS)):
+        if not self._seen and (self._blocks > _FIRST_BLOCKS or not _shows_table(data)):
             return data
         lines = data.split(b"\n")
         taken: list[int] = []
@@ -147,13 +149,28 @@ class TextTables:
         return False
 
 
+def _shows_table(data: bytes) -> bool:
+    if any(sign in data for sign in _SIGNS):
+        return True
+    heads = (line.strip() for line in data[:_HEAD].split(b"\n") if b" | " in line)
+    return any(_all_names(_INNER_BARS.split(head.decode(errors="replace"))) for head in heads)
+
+
 def _between_bars(line: str) -> list[str] | None:
     """The cells of `| a | b |`, also with the bars that box drawings have; None for a line that is none."""
     plain = line.strip()
     bar = plain[:1]
+    inner = _INNER_BARS.split(plain) if " | " in plain else []
+    if len(inner) > 2 and bar not in "|│┃" and (_all_names(inner) or all(number(cell) is not None for cell in inner)):
+        return inner
     if len(plain) < 5 or bar not in "|│┃" or plain[-1] != bar or plain.count(bar) < 3:
         return None
     return [cell.strip() for cell in plain[1:-1].split(bar)]
+
+
+def _all_names(cells: list[str]) -> bool:
+    """Whether cells are names alone: `loss`, not `loss 0.3`."""
+    return all(_BAR_NAME.match(cell) and not any(word[0].isdigit() for word in cell.split()) for cell in cells)
 
 
 def _heading(line: str) -> _Heading | None:
