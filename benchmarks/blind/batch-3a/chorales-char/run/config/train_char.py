@@ -1,0 +1,17 @@
+out_dir = 'out-char'
+eval_interval = 20
+eval_iters = 8
+log_interval = 10
+dataset = 'chorales_char'
+gradient_accumulation_steps = 1
+batch_size = 32
+block_size = 24
+n_layer = 2
+n_head = 4
+n_embd = 64
+dropout = 0.0
+learning_rate = 1e-3
+max_iters = 140
+decay_lr = False
+beta2 = 0.99
+warmup_iters = 20
