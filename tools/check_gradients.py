@@ -33,6 +33,7 @@ MOSTLY = 0.5
 FEWEST = 5
 MOST_LINES = 400
 STILL = 1e-5
+AFTER_CLIPPING = {"g", "gn", "grad", "grads", "gnorm", "gradnorm", "norm", "gradient"}
 _SIZE = re.compile(r"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")
 
 
@@ -72,11 +73,13 @@ class GradientReport(ToolOutput):
 def check_gradients(question: Question, run: Run) -> GradientReport:  # noqa: ARG001 - every tool takes its input
     """Compare the logged gradient norm with the loss: did it explode, and before, with or after the break?"""
     norms = max((row for row in run.series if row.name == "grad_norm" and len(row) > 2), key=len, default=None)
-    layers = [*(_over_layers(run) or _listed(run)), *_updates(run)]
+    layers = [*(_over_layers(run) or _listed(run)), *_updates(run), *_at_threshold(run)]
     logged = by_layer(run.series, *GRADIENT_WORDS)
     if norms is None and layers and not logged:
         place = layers[0].citations[0]
-        size = next(iter(layers[0].facts.get(key) for key in ("late_norm", "update_ratio") if key in layers[0].facts))
+        size = next(
+            iter(layers[0].facts.get(key) for key in ("late_norm", "update_ratio", "clip") if key in layers[0].facts)
+        )
         return GradientReport(
             series="gradients per layer",
             source=place.source,
@@ -176,6 +179,23 @@ def _tiny(run: Run, norms: Series, usual: float) -> list[Signal]:
         return []
     claim = f"`{norms.original}` is {early:.2g} from the start (usually {usual:.2g})"
     return [_signal("grad-norm-tiny", claim, run, norms, [0], {"grad_norm": early})]
+
+
+def _at_threshold(run: Run) -> list[Signal]:
+    """A norm that is the clipping threshold itself, step after step: it was measured after clipping."""
+    limit = clip_threshold(run.settings)
+    if limit is None:
+        return []
+    threshold = float(limit.value)
+    for row in run.series:
+        finite = row.values[np.isfinite(row.values)]
+        if len(finite) < FEWEST or not words_of(row) & AFTER_CLIPPING or words_of(row) & {"clip", "range", "max"}:
+            continue
+        if float(np.mean(np.abs(finite - threshold) < 0.01 * threshold)) >= 0.9:
+            claim = f"`{row.original}` is {threshold:g} nearly all the time: every update is clipped to the threshold"
+            places = [cite(run, row, len(row) // 2, claim), cite_setting(run, limit, "the threshold")]
+            return [Signal(id="updates-clipped-away", claim=claim, citations=places, facts={"clip": threshold})]
+    return []
 
 
 def _updates(run: Run) -> list[Signal]:

@@ -129,6 +129,8 @@ def _operation(node: ast.expr, safe: set[str], function: ast.AST) -> str:
             return ""
         if name in {"log", "log2", "log10"} and not _is_guarded(argument, GUARDS - NOT_FOR_LOG, safe, function):
             return "log"
+        if name == "log1p" and not _is_guarded(argument, GUARDS, safe, function):
+            return "log"
         if name in {"sqrt", "rsqrt"} and not _is_guarded(argument, GUARDS, safe, function):
             return "square root"
         if name == "exp" and _is_tensor_call(node) and _grows(argument, function):

@@ -13,6 +13,9 @@ from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 _NAME = re.compile(r"[^=:]{0,60}")
 """what the head of a column looks like; the first line of a log does not"""
+_DATA_FILE = re.compile(
+    r"[\w-]+\.(?:parquet|pq|[ct]sv|jsonl|np[yz]|tfrecord|tar|bin|h5|arrow)\b|\bshard[-_ ]?\d+", re.I
+)
 FEWEST = 5
 STAYS_UP = 2.0
 """times its former level that a curve must keep after a jump, for the jump to be more than a spike"""
@@ -169,7 +172,7 @@ def _switched(run: Run, loss: Series, onset: int) -> list[tuple[Kind, Citation]]
     separator = max("\t;,|", key=rows[0][0].count)
     header, old, new = (next(csv.reader([row[0]], delimiter=separator), []) for row in rows)
     if not len(header) == len(old) == len(new) > 1 or not all(_NAME.fullmatch(name) for name in header):
-        return []
+        return _another_file(loss, after, rows[1][0], rows[2][0])
     found = []
     for name, was, now in zip(header, old, new, strict=True):
         kind = next((kind for kind in KINDS if kind.names.search(name)), None)
@@ -180,6 +183,16 @@ def _switched(run: Run, loss: Series, onset: int) -> list[tuple[Kind, Citation]]
             )
             found.append((kind, place))
     return found
+
+
+def _another_file(loss: Series, line: int, old: str, new: str) -> list[tuple[Kind, Citation]]:
+    """A line of a log that names another data file than the one before."""
+    was, now = _DATA_FILE.findall(old[:LONGEST]), _DATA_FILE.findall(new[:LONGEST])
+    if not was or not now or was == now:
+        return []
+    kind = next(kind for kind in KINDS if kind.signal == "data-changed-at-onset")
+    claim = f"the data come from `{now[0]}`, and came from `{was[0]}` before"
+    return [(kind, Citation(claim=claim, source=loss.source, locator=f"line {line}", quote=new.strip()[:LONGEST]))]
 
 
 def _planned(run: Run, loss: Series, onset: int) -> list[tuple[Kind, Citation]]:

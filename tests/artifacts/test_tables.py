@@ -86,3 +86,13 @@ def test_a_history_cut_off_in_the_middle_gives_what_it_has() -> None:
     found, trouble = read_json(io.BytesIO(b'{"log_history": [{"step": 1, "loss": 2.0}, {"step": 2, "lo'), "state.json")
     assert [series.values.tolist() for series in found] == [[2.0]]
     assert "line 1" in trouble
+
+
+def test_commas_for_points_where_something_else_separates() -> None:
+    raw = b"epoche;verlust;genauigkeit;lernrate\n1;1,5987;0,5384;0.01\n2;0,1846;-0,9;0.01\n"
+    found = {row.name: row.values.tolist() for row in read_csv(io.BytesIO(raw), "log.csv")}
+    assert found == {"train/verlust": [1.5987, 0.1846], "train/accuracy": [0.5384, -0.9], "lr": [0.01, 0.01]}
+    many = raw + b"".join(b"%d;0,%d;0,5;0.01\n" % (n, n) for n in range(3, 3000))
+    (loss,) = [row for row in read_csv(io.BytesIO(many), "log.csv") if row.name == "train/verlust"]
+    assert loss.values[:3].tolist() == [1.5987, 0.1846, 0.3]
+    assert len(loss) == 2999

@@ -24,6 +24,10 @@ PURPOSE = (
     ' see, e.g. `traindx diagnose runs/42 -m "loss went up after epoch 7"`'
 )
 
+NO_FAILURE = frozenset({"loss-spike-recovered", "val-better-than-train", "run-ended-in-order", "resumed-smoothly"})
+"""what frightens people in runs that are well"""
+MOST_ODD = 2
+
 
 def conclude(
     request: Request,
@@ -41,7 +45,7 @@ def conclude(
     names = {cause.id for cause in shown}
     return Diagnosis(
         status=status,
-        summary=_summary(status, shown, context),
+        summary=_summary(status, shown, context, findings),
         request=_request(request),
         root_causes=shown,
         excluded=_distinct([row for one in findings for row in _set_aside(one, names)]),
@@ -159,11 +163,13 @@ def _status(findings: Sequence[Findings], any_likely: bool) -> Status:
     return "healthy" if findings[0].status == "healthy" else "needs_more_data"
 
 
-def _summary(status: Status, shown: Sequence[RootCause], context: ContextPackage) -> str:
+def _summary(status: Status, shown: Sequence[RootCause], context: ContextPackage, findings: Sequence[Findings]) -> str:
     if status == "healthy":
         curves = ", ".join(dict.fromkeys(row.name for row in context.series if row.loss))
         judged = f" (judged by {curves})" if curves else ""
-        return f"The run looks healthy{judged}; nothing in its artifacts speaks of a failure."
+        odd = [signal.claim for one in findings for signal in one.signals if signal.id in NO_FAILURE]
+        seen = f" Seen, and no failure: {'; '.join(_distinct(odd)[:MOST_ODD])}." if odd else ""
+        return f"The run looks healthy{judged}; nothing in its artifacts speaks of a failure.{seen}"
     if status == "needs_more_data":
         return "The artifacts do not suffice for a diagnosis; the questions below say what would."
     return shown[0].issue

@@ -29,6 +29,7 @@ _PHASES = {
     "validacion": "val",
     "validacao": "val",
     "validierung": "val",
+    "pruef": "val",
     "dogrulama": "val",
     "egitim": "train",
     "validatie": "val",
@@ -201,7 +202,7 @@ def _words(original: str) -> list[str]:
 
 
 def _is_rate(words: list[str]) -> bool:
-    joined = " ".join(words).replace("learning rate", "lr").split()
+    joined = " ".join(words).replace("learning rate", "lr").replace("lernrate", "lr").split()
     others = [word for word in joined if word != "lr"]
     return "lr" in joined and all(word in _OPTIMIZERS or _GROUP_NUMBER.fullmatch(word) for word in others)
 

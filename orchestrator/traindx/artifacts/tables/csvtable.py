@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, BinaryIO
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from traindx.artifacts.tables.cells import Cells, Rows
     from traindx.artifacts.tables.nativerows import NativeRows, Piece
 
+_DECIMAL_COMMA = re.compile(r"^([-+]?\d+),(\d+(?:[eE][-+]?\d+)?)$")
 _SEPARATORS = "\t;,|"
 _MOST_CELLS = 2_000
 """cells of a row: a wider table holds data, not metrics"""
@@ -184,7 +186,8 @@ class _Reader:
         if not self.header or _is_header(cells):
             self.header = cells
         else:
-            self.records.row((name, text, line_number) for name, text in zip(self.header, cells, strict=False) if name)
+            shown = cells if self.separator == "," else [_DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in cells]
+            self.records.row((name, text, line_number) for name, text in zip(self.header, shown, strict=False) if name)
 
     def _plain(self, first: int, data: bytes) -> bool:
         """Take in a block in which there is nothing but numbers, if it is one."""
@@ -246,7 +249,7 @@ class _Stretch:
     def __init__(self, header: list[str], rows: Rows, records: Records) -> None:
         self._rows, self._records = rows, records
         self._columns: list[tuple[int, str, Cells]] = [
-            (place, name, rows.cells(place, number)) for place, name in enumerate(header) if name
+            (place, name, rows.cells(place, _with_comma)) for place, name in enumerate(header) if name
         ]
 
     def give(self, begin: int, end: int, line: int) -> int:
@@ -279,6 +282,11 @@ class _Stretch:
 def _spelling(rows: Rows, cells: Cells, begin: int, stop: int) -> Callable[[Places], bytes]:
     starts, ends = cells.starts[begin:stop], cells.ends[begin:stop]
     return lambda chosen: rows.spelled(starts.take(chosen), ends.take(chosen))
+
+
+def _with_comma(text: str) -> float | None:
+    """A number, also with the comma that half of the world has for a point; where that separates, none is left."""
+    return number(_DECIMAL_COMMA.sub(r"\1.\2", text))
 
 
 def _is_header(cells: list[str]) -> bool:

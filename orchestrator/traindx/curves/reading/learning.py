@@ -18,6 +18,7 @@ EARLY = 0.3
 SHORT = 400
 FAR = 0.2
 """what is left of a loss that fell far"""
+FEW_EPOCHS = 20
 MANY = 128
 """points of which a thirty-second still has a level"""
 
@@ -86,9 +87,12 @@ def _still_falling(run: Run, goal: Objective) -> float:
     # A curve that bends towards its floor loses speed by half from eighth to eighth; one that is under way does not.
     pace = (between - now) / (before - between) if before > between else 0.0
     left = (before - now) / before if before - now > 2 * shape.noise and min(before, now) > 0 else 0.0
-    clear = pace > 0.8 and before - now > 10 * shape.noise
+    late = values[len(values) // 2 :]
+    wobble = min(shape.noise, float(np.median(np.abs(np.diff(late, 2)))) if len(late) > 3 else shape.noise)
+    clear = pace > 0.8 and before - now > 10 * wobble
+    few = goal.series.axis == "epoch" and len(values) <= FEW_EPOCHS
     under_way = left > (0.08 if clear else 0.15) and pace > 0.6
-    going = max(0.5 if pace < 0.8 else 0.8, 0.8 * left / 0.25) if under_way else 0.0
+    going = max(0.5 if pace < 0.8 else 0.95 if few else 0.8, 0.8 * left / 0.25) if under_way else 0.0
     strength = max(shape.slope / 0.22 if shape.slope > 0.1 else 0.0, going)
     if len(values) >= MANY:
         # What fell when the rate was lowered and then stands still has arrived.

@@ -19,8 +19,12 @@ def restlessness(run: Run, goal: Objective) -> list[Signal]:
     shape, loss = goal.shape, goal.series
     index = np.flatnonzero(np.isfinite(goal.costs))
     values = goal.costs[index]
-    if len(values) < 20 or shape.onset is not None:
+    if len(values) < 10 or shape.onset is not None:
         return []
+    fallen = shape.improvement / max(abs(shape.start), 1e-12)
+    slow = 0 < fallen < 0.15 and not goal.rewarded and at_chance(run, goal) is None
+    if len(values) < 20:
+        return _slowly(run, goal) if slow else []
     learned = max(shape.improvement, 1e-12)
     early = values[: max(3, len(values) // 10)]
     top = int(np.argmax(early))
@@ -38,10 +42,7 @@ def restlessness(run: Run, goal: Objective) -> list[Signal]:
         claim = f"`{loss.original}` swings by {swing:.3g} over the second half of the run, with no trend"
         place = cite(run, loss, last, claim)
         found.append(Signal(id="loss-oscillates", claim=claim, citations=[place], facts={"swing": swing}))
-    fallen = shape.improvement / max(abs(shape.start), 1e-12)
-    if 0 < fallen < 0.15 and not goal.rewarded and at_chance(run, goal) is None:
-        found += _slowly(run, goal)
-    return found
+    return [*found, *_slowly(run, goal)] if slow else found
 
 
 def _slowly(run: Run, goal: Objective) -> list[Signal]:
