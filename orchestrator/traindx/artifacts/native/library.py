@@ -12,6 +12,8 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 
+HEAD = 16 << 10
+"""bytes from which the length of a row is guessed"""
 FILE = Path(__file__).with_name("libnumbers.so")
 _POWERS = range(-290, 271)
 """the powers of ten that `numbers.c` scales by"""
@@ -57,7 +59,18 @@ class Library:
 
         None when the data are not whole rows of plain numbers, each with its line end.
         """
-        most = self._lines(data, len(data))
+        head = data[:HEAD]
+        # About as many rows as the first ones let expect; counted where that was too few.
+        most = int(1.05 * len(data) / max(1, len(head)) * (head.count(b"\n") + 1)) + 16
+        found = self._rows_up_to(data, separator, width, spelt, most_hard, most)
+        if found is not None and found[3] < len(data):
+            found = self._rows_up_to(data, separator, width, spelt, most_hard, self._lines(data, len(data)))
+        return None if found is None or found[3] < len(data) else found[:3]
+
+    def _rows_up_to(
+        self, data: bytes, separator: str, width: int, spelt: bool, most_hard: int, most: int
+    ) -> tuple[Floats, npt.NDArray[np.bool_], npt.NDArray[np.int32], int] | None:
+        """At most so many rows, and how many bytes they took; None when they are not plain."""
         values = np.empty((width, most))
         present = np.empty((width, most), dtype=np.bool_)
         spans = np.empty((2, width, most) if spelt else (2, 0, 0), dtype=np.int32)
@@ -69,11 +82,11 @@ class Library:
             *(values.ctypes.data, present.ctypes.data, starts, ends),
             *(hard.ctypes.data, most_hard, told[:1].ctypes.data, told[1:].ctypes.data),
         )
-        if rows < most or told[1] < len(data):
+        if rows < 0:
             return None
         for place, begin, end in hard[: told[0]].tolist():
             values.ravel()[place] = float(data[begin:end])
-        return values, present, spans
+        return values[:, :rows], present[:, :rows], spans[:, :, :rows], int(told[1])
 
 
 def _leading_bits(power: int) -> tuple[int, int]:
