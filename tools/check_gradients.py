@@ -77,9 +77,7 @@ def check_gradients(question: Question, run: Run) -> GradientReport:  # noqa: AR
     logged = by_layer(run.series, *GRADIENT_WORDS)
     if norms is None and layers and not logged:
         place = layers[0].citations[0]
-        size = next(
-            iter(layers[0].facts.get(key) for key in ("late_norm", "update_ratio", "clip") if key in layers[0].facts)
-        )
+        size = next(fact for name, fact in layers[0].facts.items() if name in {"late_norm", "update_ratio", "clip"})
         return GradientReport(
             series="gradients per layer",
             source=place.source,

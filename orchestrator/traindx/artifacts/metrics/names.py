@@ -85,6 +85,7 @@ _LOSSES = {
     "kld", "elbo",
 }  # fmt: skip
 _ACCURACIES = {
+    "acc", "accuracy", "categorical accuracy", "sparse categorical accuracy",
     "genauigkeit", "dogruluk", "exactitud", "exactitude", "acuracia", "accuratezza", "nauwkeurigheid",
     "\u51c6\u786e\u7387", "\u7cbe\u5ea6", "\uc815\ud655\ub3c4",
 }  # fmt: skip
@@ -153,9 +154,7 @@ def normalise(original: str, hint: str = "") -> MetricName:
     # `L_total`, `l_sum`: what mathematicians call the whole of a loss.
     if bare in (["loss"], ["losses"], ["l"]) and (bare != ["l"] or len(rest) > 1):
         return MetricName(f"{phase or 'train'}/loss", "loss", phase)
-    if bare[-1] in _ACCURACIES and len(bare) == 1:
-        return MetricName(f"{phase or 'train'}/accuracy", "accuracy", phase)
-    if bare in (["acc"], ["accuracy"], ["categorical", "accuracy"], ["sparse", "categorical", "accuracy"]):
+    if " ".join(bare) in _ACCURACIES:
         return MetricName(f"{phase or 'train'}/accuracy", "accuracy", phase)
     return _other(rest, bare, said, phase)
 
