@@ -16,7 +16,9 @@ _SATURATED = {"sat", "saturated", "saturation", "satfrac", "pinned"}
 _ACTIVE = {"active", "alive", "firing", "activefrac", "activeunits"}
 _DEAD = {"dead", "inactive", "deadrelu", "deadfrac", "deadunits"}
 _NEAR_LIMIT = re.compile(r"(?:>|gt|above|over|beyond)[_ ]{0,2}(?:0?[._]9\d*|1(?:\.0)?-)(?:\D|$)|saturat|pinned")
-_SILENT = re.compile(r"\bdead\b|never[_ ]fir|zero%?[_( ]{0,2}relu|zero[_ ]act")
+_SILENT = re.compile(
+    r"\b(?:dead|inactive|silent)\b|never[_ ]fir|zero%?[_( ]{0,2}relu|zero[_ ]act|act\w{0,8}[_ ]zero|relu[_ ]zero"
+)
 _LAYER = re.compile(r"(?:h|l|a|act|layer|hidden|fc)_?\d{1,3}")
 _SQUASHING = {"Sigmoid", "Tanh", "sigmoid", "tanh", "Softsign", "Hardtanh"}
 _NORMS = {"LayerNorm", "BatchNorm1d", "BatchNorm2d", "GroupNorm", "InstanceNorm2d", "RMSNorm", "BatchNorm3d"}
@@ -164,7 +166,8 @@ def _code(run: Run) -> list[Signal]:
         layers = len(uses)
         if any(loop for _, loop in uses):
             depth = named(run.settings, *_DEPTHS)
-            layers = max(layers, int(depth.value) if depth is not None and float(depth.value) < 1000 else 3)
+            configured = float(depth.value) if depth is not None else _depth_by_default(unit.tree)
+            layers = max(layers, int(configured) if configured < 1000 else 3)
         if layers >= DEEP and not _has_relief(unit.tree):
             claim = f"{layers} layers with {_plain(node)} and no shortcut or normalisation: `{place.quote}`"
             facts: dict[str, Fact] = {
@@ -179,6 +182,18 @@ def _code(run: Run) -> list[Signal]:
             )
         return found
     return []
+
+
+def _depth_by_default(tree: ast.Module) -> float:
+    """The number of layers that a constructor takes when nobody says otherwise: `def __init__(self, depth=10)`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            arguments = [*node.args.args[len(node.args.args) - len(node.args.defaults) :], *node.args.kwonlyargs]
+            for name, given in zip(arguments, [*node.args.defaults, *node.args.kw_defaults], strict=True):
+                number = getattr(given, "value", None)
+                if name.arg in _DEPTHS and isinstance(number, int):
+                    return float(number)
+    return 3.0
 
 
 def _plain(node: ast.Call) -> str:
@@ -196,10 +211,14 @@ def _squashing(tree: ast.Module) -> Iterator[tuple[ast.Call, bool]]:
     for model in ast.walk(tree):
         if not isinstance(model, ast.ClassDef) and not _builds(model):
             continue
-        looped = {id(inner) for loop in ast.walk(model) if _repeats(loop) for inner in ast.walk(loop)}
+        inside = [inner for loop in ast.walk(model) if _repeats(loop) for inner in ast.walk(loop)]
+        looped = {id(inner) for inner in inside}
+        again = {name_of(inner.func) for inner in inside if isinstance(inner, ast.Call)}
+        kept = {id(node.value): name_of(node.targets[0]) for node in ast.walk(model) if isinstance(node, ast.Assign)}
         for node in ast.walk(model):
             if isinstance(node, ast.Call) and name_of(node.func) in _SQUASHING:
-                yield node, id(node) in looped
+                # `self.act = nn.Sigmoid()` counts as often as a loop calls `self.act`.
+                yield node, id(node) in looped or kept.get(id(node), "") in again
 
 
 def _builds(node: ast.AST) -> bool:

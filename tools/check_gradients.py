@@ -1,7 +1,5 @@
 """What the logged gradient norm says about the break."""
 
-import re
-
 import numpy as np
 
 from traindx.artifacts import Run, Series
@@ -12,7 +10,8 @@ from traindx.curves import (
     cite_setting,
     clip_threshold,
     level,
-    nearest_index,
+    listed_gradients,
+    moment,
     objective,
     where,
     words_of,
@@ -27,14 +26,14 @@ BURST = 100.0
 TINY = 1e-5
 # AutoTrainer calls early layers vanished below a thousandth of the late ones.
 VANISHED = 1e-3
+EVEN = 0.01
+FADED = 0.05
 GRADIENT_WORDS = ("grad", "grads", "gradient", "gradients", "gn", "gnorm", "gradnorm")
 # Clipping half of all updates is called extremely aggressive in the literature.
 MOSTLY = 0.5
 FEWEST = 5
-MOST_LINES = 400
 STILL = 1e-5
 AFTER_CLIPPING = {"g", "gn", "grad", "grads", "gnorm", "gradnorm", "norm", "gradient"}
-_SIZE = re.compile(r"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")
 
 
 class Question(ToolInput):
@@ -62,6 +61,7 @@ class GradientReport(ToolOutput):
         "grad-norm-exploded": "the gradient norm grew by orders of magnitude and stayed there",
         "grad-norm-steady": "the gradient norm stayed in its usual range to the end",
         "grad-norm-non-finite": "the gradient norm is NaN or Inf from some point on to the end",
+        "grad-norm-faded": "the gradient norm fades to nothing while the loss is as high as ever",
         "grad-norm-tiny": "the gradient norm is next to nothing from the start",
         "gradients-vanish-towards-input": "the first layers' gradients are orders of magnitude below the last ones'",
         "gradients-even-over-layers": "the gradients of the first and last layers are of the same order",
@@ -117,6 +117,7 @@ def check_gradients(question: Question, run: Run) -> GradientReport:  # noqa: AR
         signals=[
             *_signals(run, norms, top),
             *_tiny(run, norms, usual),
+            *_faded(run, norms),
             *layers,
             *_clipped(run, norms),
             *_lost(run, norms),
@@ -127,10 +128,10 @@ def check_gradients(question: Question, run: Run) -> GradientReport:  # noqa: AR
 def _signals(run: Run, norms: Series, top: int) -> list[Signal]:
     goal = objective(run)
     onset = None if goal is None else goal.shape.broke
-    if goal is None or onset is None or goal.series.axis != norms.axis:
+    if goal is None or onset is None or (goal.series.axis != norms.axis and goal.series.source != norms.source):
         return [_without_break(run, norms, top)]
     loss = goal.series
-    at = nearest_index(norms, float(loss.at[onset]))
+    at = moment(norms, loss, onset)
     calm = _level(norms, 0, at)
     window = max(1, len(norms) // 20)
     ahead = _highest(norms, max(1, at - window), at)
@@ -179,6 +180,19 @@ def _tiny(run: Run, norms: Series, usual: float) -> list[Signal]:
     return [_signal("grad-norm-tiny", claim, run, norms, [0], {"grad_norm": early})]
 
 
+def _faded(run: Run, norms: Series) -> list[Signal]:
+    """A norm that was there and goes to nothing although nothing is solved: it underflows, or the units have died."""
+    goal = objective(run)
+    finite = norms.values[np.isfinite(norms.values)]
+    if goal is None or goal.rewarded or len(finite) < 4 * FEWEST or goal.shape.end < 0.8 * goal.shape.start:
+        return []
+    early, late = float(np.median(finite[: len(finite) // 10])), float(np.median(finite[-(len(finite) // 10) :]))
+    if not late < FADED * early:
+        return []
+    claim = f"`{norms.original}` fades from {early:.2g} to {late:.2g} while the loss stays high"
+    return [_signal("grad-norm-faded", claim, run, norms, [0, len(norms) - 1], {"grad_norm": late})]
+
+
 def _at_threshold(run: Run) -> list[Signal]:
     """A norm that is the clipping threshold itself, step after step: it was measured after clipping."""
     limit = clip_threshold(run.settings)
@@ -210,32 +224,28 @@ def _updates(run: Run) -> list[Signal]:
 
 
 def _listed(run: Run) -> list[Signal]:
-    """Lines that list the gradients of all layers, `|grad| per layer: 1e-06 4e-06 0.5`, from input to output."""
-    for file in run.files:
-        if file.role != "log":
-            continue
-        for number, text in enumerate(run.lines(file.path, 1, MOST_LINES), 1):
-            named, _, numbers = text.partition(":")
-            if "grad" not in named.lower() or "layer" not in named.lower() or "=" in numbers:
-                continue
-            sizes = [abs(float(size)) for size in _SIZE.findall(numbers)]
-            if len(sizes) >= 3 and sizes[-1] > 0:
-                claim = f"{sizes[0]:.2g} in the first of {len(sizes)} layers, {sizes[-1]:.2g} in the last"
-                place = Citation(claim=claim, source=file.path, locator=f"line {number}", quote=text.strip()[:240])
-                ratio = sizes[0] / sizes[-1]
-                facts: dict[str, Fact] = {
-                    "early_layer": "the first layer",
-                    "late_layer": "the last layer",
-                    "early_norm": sizes[0],
-                    "late_norm": sizes[-1],
-                    "layer_ratio": ratio,
-                }
-                vanished = ratio < VANISHED
-                name = "gradients-vanish-towards-input" if vanished else "gradients-even-over-layers"
-                return (
-                    [Signal(id=name, claim=claim, citations=[place], facts=facts)] if vanished or ratio > 0.01 else []
-                )
-    return []
+    """What a list of gradients says, from input to output."""
+    found = listed_gradients(run)
+    if found is None or found.sizes[-1] <= 0:
+        return []
+    first, last = found.sizes[0], found.sizes[-1]
+    ratio = first / last
+    early, late = found.names
+    claim = f"{first:.2g} in `{early}`, the first of {len(found.sizes)} layers, {last:.2g} in `{late}`"
+    facts: dict[str, Fact] = {
+        "early_layer": early,
+        "late_layer": late,
+        "early_norm": first,
+        "late_norm": last,
+        "layer_ratio": ratio,
+    }
+    places = [
+        Citation(claim=claim, source=found.source, locator=f"line {line}", quote=text) for line, text in found.places
+    ]
+    if ratio >= VANISHED and ratio <= EVEN:
+        return []
+    name = "gradients-vanish-towards-input" if ratio < VANISHED else "gradients-even-over-layers"
+    return [Signal(id=name, claim=claim, citations=places, facts=facts)]
 
 
 def _over_layers(run: Run) -> list[Signal]:

@@ -42,10 +42,12 @@ class HyperparameterReport(ToolOutput):
         "warmup-zero": "a warm-up can be set and is set to zero, at a bold learning rate",
         "lr-absurd": "the learning rate is thirty times beyond what the optimizer is usually given",
         "lr-far-above-usual": "the configured learning rate is far above what the optimizer is usually given",
+        "lr-modest": "the learning rate is in the lower half of what the optimizer is usually given",
         "no-warmup": "the learning rate starts at its peak",
         "transformer-without-warmup": "attention layers, a bold rate of Adam's kind, and no warm-up",
         "weights-in-half": "the weights themselves are fp16, with neither autocast nor a loss scaler",
         "regularised-heavily": "weight decay or dropout far above the usual",
+        "regularised-absurdly": "weight decay thirty times beyond what is already much",
         "batch-tiny": "the batch holds a handful of samples",
         "capacity-tiny": "the model has a handful of units per layer",
         "half-precision": "the run computes in fp16",
@@ -61,22 +63,23 @@ def check_hyperparameters(question: Question, run: Run) -> HyperparameterReport:
     configured = {row.key: float(row.value) for row in rates(run.settings)}
     logged = logged_rate(run)
     clip = clip_threshold(run.settings)
-    if not configured and logged is None and clip is None:
+    signals = [
+        *at_the_break(run, logged),
+        *stalled(run, logged),
+        *unusual_rate(run),
+        *fine_tuning(run, logged),
+        *regularisation(run),
+        *capacity(run),
+        *batch(run),
+        *precision(run),
+        *warmup(run, logged),
+        *clipping(run, clip),
+    ]
+    if not signals and not configured and logged is None and clip is None:
         raise NoData("no learning rate and no clipping in any config, code or log of this run")
     return HyperparameterReport(
         configured_rates=configured,
         logged_rate=None if logged is None else f"{logged.source}: {logged.values[0]:.4g} .. {logged.values[-1]:.4g}",
         clipping=None if clip is None else f"{clip.source}:{clip.line} {clip.key} = {clip.value}",
-        signals=[
-            *at_the_break(run, logged),
-            *stalled(run, logged),
-            *unusual_rate(run),
-            *fine_tuning(run, logged),
-            *regularisation(run),
-            *capacity(run),
-            *batch(run),
-            *precision(run),
-            *warmup(run, logged),
-            *clipping(run, clip),
-        ],
+        signals=signals,
     )

@@ -61,7 +61,7 @@ def check_outputs(question: Question, run: Run) -> OutputReport:  # noqa: ARG001
     """
     measures = [row for row in run.series if _is_variety(row) and np.isfinite(row.values).sum() >= FEWEST]
     files = [file.path for file in run.files if file.role == "output" and file.path.endswith(_TEXTS)]
-    classes = [*_one_class(run), *_confused(run), *_unbalanced(run)]
+    classes = [*_one_class(run), *_confused(run), *_unbalanced(run), *_all_positive(run)]
     if not measures and not files and not classes:
         raise NoData("no measure of variety among the series and no text file of samples")
     signals = [signal for row in measures if (signal := _measured(run, row)) is not None]
@@ -114,6 +114,29 @@ def _unbalanced(run: Run) -> list[Signal]:
     facts: dict[str, Fact] = {"frozen_series": balanced.original, "frozen_value": level}
     place = cite(run, balanced, len(balanced) - 1, claim)
     return [Signal(id="one-class-predicted", claim=claim, citations=[place], facts=facts)]
+
+
+def _all_positive(run: Run) -> list[Signal]:
+    """A recall of one beside a precision that is the accuracy: everything is called positive."""
+    scores = {name: _score(run, name) for name in ("recall", "precision", "accuracy")}
+    recall, precision, right = scores["recall"], scores["precision"], scores["accuracy"]
+    if recall is None or precision is None or right is None:
+        return []
+    ends = [float(row.values[-1]) for row in (precision, right)]
+    if not (recall.values[-2:] == 1.0).all() or abs(ends[0] - ends[1]) > 1e-6 or ends[0] > 0.9:
+        return []
+    claim = (
+        f"`{recall.original}` is 1 and `{precision.original}` is the accuracy, {ends[1]:.4g}: all are called positive"
+    )
+    facts: dict[str, Fact] = {"frozen_series": right.original, "frozen_value": ends[1]}
+    place = cite(run, recall, len(recall) - 1, claim)
+    return [Signal(id="one-class-predicted", claim=claim, citations=[place], facts=facts)]
+
+
+def _score(run: Run, name: str) -> Series | None:
+    """The longest series of a score, training aside."""
+    rows = [row for row in run.series if name in words_of(row) and row.phase != "train" and len(row) > 1]
+    return max(rows, key=len, default=None)
 
 
 def _confused(run: Run) -> list[Signal]:

@@ -102,8 +102,10 @@ def _judged(run: Run, loss: Series, index: int, seam: Seam) -> Signal:
         jumps.append(f"the learning rate goes from {seam.rate_before:.4g} to {seam.rate_after:.4g}")
     # On the seam a curve may wobble by its own scatter; a level that stands clear of it is a jump.
     scatter = float(np.max(old) - np.min(old)) if len(old) else math.inf
-    if seam.loss_after - seam.loss_before > max(1.5 * scatter, 0.1 * abs(seam.loss_before)):
-        jumps.append(f"the loss goes from {seam.loss_before:.4g} to {seam.loss_after:.4g}")
+    jumped = seam.loss_after - seam.loss_before > max(1.5 * scatter, 0.1 * abs(seam.loss_before))
+    if jumped or _broke_off(old, new):
+        near = f"from {float(np.median(old[-3:])):.4g} to {float(np.median(new[:3])):.4g}"
+        jumps.append(f"the loss goes {near}")
     facts: dict[str, Fact] = {
         "onset": seam.at,
         "change": places[1].quote,
@@ -115,6 +117,14 @@ def _judged(run: Run, loss: Series, index: int, seam: Seam) -> Signal:
         return Signal(id="resumed-with-a-jump", claim=claim, strength=strength, citations=places, facts=facts)
     claim = f"resumed at {seam.at}, and the loss goes on at {seam.loss_after:.4g} ({seam.loss_before:.4g} before)"
     return Signal(id="resumed-smoothly", claim=claim, citations=places, facts=facts)
+
+
+def _broke_off(old: Numbers, new: Numbers) -> bool:
+    """A curve on its way down that stands higher after the seam than its steps before could explain."""
+    if len(old) < 4 or len(new) < 2:
+        return False
+    before, after = float(np.median(old[-3:])), float(np.median(new[:3]))
+    return after - before > max(3 * float(np.max(np.abs(np.diff(old)))), 0.25 * abs(before))
 
 
 def _restored(run: Run) -> list[Signal]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from traindx.artifacts import Run, Series
 from traindx.contract import Fact, Signal
-from traindx.curves import adversaries, cite, cite_setting, is_number, named, objective, where
+from traindx.curves import adversaries, cite, cite_setting, is_number, named, objective, where, words_of
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 FEWEST = 5
@@ -22,6 +22,7 @@ _LOWER = {"loss", "error", "ppl", "perplexity", "mse", "mae", "rmse", "wer", "ce
 NO_INFORMATION = 0.05
 _RECONSTRUCTIONS = {"rec", "recon", "reconstruction", "nll", "elbo", "ll", "likelihood", "negll", "bce", "mse", "ce"}
 _PENALTIES = {"l1", "l2", "reg", "penalty", "regularization", "regularisation", "sparsity", "regloss", "wd"}
+_OF_BOXES = {"box", "bbox", "rpn", "cls", "obj", "dfl", "iou", "giou", "mask"}
 # From here on the penalty is the larger part of what is minimised.
 DOMINATES = 0.5
 FORGOTTEN = 0.15
@@ -141,6 +142,10 @@ def _penalty(run: Run, series: list[Series]) -> list[Signal]:
         own = {word for word in _PARTS.split(row.original.lower()) if word}
         if loss is None or row is loss or not own & _PENALTIES or len(row) != len(loss) or row.source != loss.source:
             continue
+        boxed = own & _PENALTIES == {"reg"} and any(words_of(other) & _OF_BOXES for other in series)
+        layers = own & {"l1", "l2"} and {"l3", "l4"} & {other.original.lower() for other in series}
+        if row.unit or boxed or layers:
+            continue  # a share of something, the regression of a box, or one of several layers
         task = loss.values - row.values if whole else loss.values
         total = loss.values if whole else loss.values + row.values
         share = row.values / np.where(total > 0, total, np.nan)

@@ -1,6 +1,7 @@
 """What changed where the loss broke: announced in the log, visible in a table, or planned in the configuration."""
 
 import csv
+import json
 import re
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import numpy as np
 from traindx.artifacts import Run, Series
 from traindx.contract import Citation, Fact, Signal, Value
 from traindx.curves import Objective, cite_setting, is_number, objective, where
+from traindx.curves.reading.breaks import relearned_from
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
 _NAME = re.compile(r"[^=:]{0,60}")
@@ -16,6 +18,7 @@ _NAME = re.compile(r"[^=:]{0,60}")
 _DATA_FILE = re.compile(
     r"[\w-]+\.(?:parquet|pq|[ct]sv|jsonl|np[yz]|tfrecord|tar|bin|h5|arrow)\b|\bshard[-_ ]?\d+", re.I
 )
+_NAMED_VALUE = re.compile(r"([A-Za-z]\w{1,30})\s{0,2}[=:]\s{0,2}([^\s,;|=]{1,80})")
 FEWEST = 5
 STAYS_UP = 2.0
 """times its former level that a curve must keep after a jump, for the jump to be more than a spike"""
@@ -61,8 +64,8 @@ KINDS = (
     _kind(
         "resumed-at-onset",
         "the run was resumed",
-        r"\bresum(?:e|ed|ing)\b|\bload(?:ed|ing) (?:the )?(?:checkpoint|state|weights)\b"
-        r"|\brestor(?:ed|ing) (?:from|checkpoint)",
+        r"\bresum(?:e|ed|ing)\b|\brequeued\b|\bcontinuing (?:at|from)\b"
+        r"|\bload(?:ed|ing) (?:the )?(?:checkpoint|state|weights)\b|\brestor(?:ed|ing) (?:from|checkpoint)",
         r"resume",
     ),
     _kind(
@@ -99,7 +102,7 @@ def find_changes(question: Question, run: Run) -> ChangeReport:  # noqa: ARG001 
     goal = objective(run)
     onset = None if goal is None else goal.shape.broke
     if goal is not None and onset is None:
-        onset = _jump(goal)
+        onset = relearned_from(goal) or _jump(goal)
     if goal is None or onset is None or onset == 0:
         raise NoData("the loss has no break to look around")
     loss = goal.series
@@ -164,25 +167,41 @@ def _announced(run: Run, loss: Series, onset: int) -> list[tuple[Kind, Citation]
 
 
 def _switched(run: Run, loss: Series, onset: int) -> list[tuple[Kind, Citation]]:
-    """Cells of the table that hold a word and change it between the two rows."""
-    before, after = int(loss.lines[onset - 1]), int(loss.lines[onset])
-    rows = [run.lines(loss.source, line, line) for line in (1, before, after)]
-    if loss.place != "line" or before < 2 or not all(rows):
+    """Cells of a row whose value held until the break and is another one from there on."""
+    earlier, before, after = (int(loss.lines[max(0, onset - back)]) for back in (2, 1, 0))
+    if loss.place != "line":
         return []
-    separator = max("\t;,|", key=rows[0][0].count)
-    header, old, new = (next(csv.reader([row[0]], delimiter=separator), []) for row in rows)
-    if not len(header) == len(old) == len(new) > 1 or not all(_NAME.fullmatch(name) for name in header):
-        return _another_file(loss, after, rows[1][0], rows[2][0])
+    rows = [run.lines(loss.source, line, line) for line in (1, earlier, before, after)]
+    if not all(rows):
+        return []
+    first, older, old, new = (row[0] for row in rows)
+    held, was, now = (_cells(first, row) for row in (older, old, new))
+    if not was or was.keys() != now.keys():
+        return _another_file(loss, after, old, new)
     found = []
-    for name, was, now in zip(header, old, new, strict=True):
+    for name in now:
         kind = next((kind for kind in KINDS if kind.names.search(name)), None)
-        if kind is not None and was.strip() != now.strip():
-            claim = f"`{name.strip()}` changes from {was.strip()} to {now.strip()}"
-            place = Citation(
-                claim=claim, source=loss.source, locator=f"line {after}", quote=rows[2][0].strip()[:LONGEST]
-            )
+        # What changes from row to row is a measurement: a switch leaves a value that held.
+        if kind is not None and was[name] != now[name] and held.get(name) == was[name]:
+            claim = f"`{name}` changes from {was[name]} to {now[name]}"
+            place = Citation(claim=claim, source=loss.source, locator=f"line {after}", quote=new.strip()[:LONGEST])
             found.append((kind, place))
-    return found
+    return found or _another_file(loss, after, old, new)
+
+
+def _cells(first: str, line: str) -> dict[str, str]:
+    """The named cells of a row: of a JSON object, of a table whose head is the first line, or `name=value` in a log."""
+    if line.lstrip().startswith("{"):
+        try:
+            read = json.loads(line)
+        except (ValueError, RecursionError):
+            return {}
+        return {str(name): str(value) for name, value in read.items()} if isinstance(read, dict) else {}
+    separator = max("\t;,|", key=first.count)
+    header, cells = (next(csv.reader([text], delimiter=separator), []) for text in (first, line))
+    if len(header) == len(cells) > 1 and all(_NAME.fullmatch(name) for name in header):
+        return {name.strip(): cell.strip() for name, cell in zip(header, cells, strict=True)}
+    return {name.lower(): value for name, value in _NAMED_VALUE.findall(line[:LONGEST])}
 
 
 def _another_file(loss: Series, line: int, old: str, new: str) -> list[tuple[Kind, Citation]]:

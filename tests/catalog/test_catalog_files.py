@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from traindx.artifacts import Scope
+from traindx.brain.local.testimony import VOCABULARY
 from traindx.catalog import FailureMode, fix_for, issue_for, load_catalog, load_healthy
 from traindx.catalog.load import check_signals
 from traindx.errors import DefinitionError
@@ -55,9 +56,9 @@ def test_there_is_a_first_dozen_for_all_three_specialists() -> None:
     assert {mode.specialist for mode in CATALOG.values()} == {"state-debugger", "training-monitor", "ml-debugger"}
 
 
-def test_every_signal_is_emitted_by_some_tool(tmp_path: Path) -> None:
+def test_every_signal_is_emitted_by_some_tool_or_said_by_a_user(tmp_path: Path) -> None:
     with Belt(Scope.of(tmp_path)) as belt:
-        vocabulary = {signal for spec in belt.specs().values() for signal in spec.emits}
+        vocabulary = {signal for spec in belt.specs().values() for signal in spec.emits} | set(VOCABULARY)
     check_signals(list(CATALOG.values()), vocabulary)
     assert set(load_healthy().signals) <= vocabulary
 

@@ -68,7 +68,11 @@ PHRASINGS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (B, "what if I train on another planet", ("cannot be known from this run", FIX)),
     (H, "what if I double the batch size?", ("100 instead of 50", "looks healthy", "this run does not show")),
     # what else could it be
-    (B, "what else could it be?", ("No second cause", "`learning-rate-too-high` follows from `lr-schedule-spike`")),
+    (
+        B,
+        "what else could it be?",
+        ("`learning-rate-too-high` (0.02)", "follows from `lr-schedule-spike`"),
+    ),
     (B, "what did you rule out?", ("Considered and set aside",)),
     (B, "is that the only problem?", ("What would tell them apart",)),
     (B, "could it be overfitting?", ("`overfitting` is not what was found", "against it: `train_loss` rose")),

@@ -30,6 +30,7 @@ from traindx.artifacts.logs.resumed import mark_resumed
 from traindx.artifacts.logs.sightings import read_sightings
 from traindx.artifacts.logs.textlog import read_log
 from traindx.artifacts.metrics.duplicates import mark_duplicates
+from traindx.artifacts.metrics.epochs import mark_epochs
 from traindx.artifacts.model import Role, RunFile, Series, Setting, Sighting
 from traindx.artifacts.program import codebase, gitstate
 from traindx.artifacts.program.codebase import CodeUnit
@@ -87,7 +88,7 @@ class Run:
         printed = [series for unit in self.code for series in self._notebook_series(unit)]
         columnar = self._read("data", self._parquet_series)
         found = sorted(logged + tabled + tracked + printed + columnar, key=lambda series: series.source)
-        return mark_duplicates(found)
+        return mark_duplicates(mark_epochs(found))
 
     @cached_property
     def settings(self) -> list[Setting]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from traindx.contract import Diagnosis, RootCause
-from traindx.report.terminal import HEADLINES, NOT_CALLED
+from traindx.report.terminal import HEADLINES, NOT_CALLED, possibility, worth_a_line
 
 HINT = "Ask: why? show me. how do I fix it? what if …? what else could it be? `/help` lists the commands, `/quit` ends."
 
@@ -12,7 +12,10 @@ def in_short(diagnosis: Diagnosis) -> str:
     """Headline, causes with their fix, what is asked, what went otherwise than planned."""
     parts = [f"## {HEADLINES[diagnosis.status][0]}\n{diagnosis.summary}"]
     settled = diagnosis.status != "needs_more_data"
-    parts += [_cause(number, row, settled) for number, row in enumerate(diagnosis.root_causes, start=1)]
+    parts += [_cause(number, row, settled) for number, row in enumerate(diagnosis.named, start=1)]
+    less = [f"- {possibility(row)}" for row in diagnosis.possible if worth_a_line(row)]
+    if less:
+        parts.append("\n".join(["Worth a look:" if diagnosis.status == "healthy" else "Less likely:", *less]))
     if diagnosis.questions:
         parts.append("\n".join(["To go on I need to know:", *(f"- {row}" for row in diagnosis.questions)]))
     notes = [f"- {row}" for row in diagnosis.provenance.notes if NOT_CALLED not in row]

@@ -104,7 +104,7 @@ def show(diagnosis: Diagnosis, args: argparse.Namespace, title: str) -> int:
     if args.fail_on is None:
         return 0
     bar = SEVERITIES.index(args.fail_on)
-    likely = [cause for cause in diagnosis.root_causes if cause.confidence >= 0.5]
+    likely = [cause for cause in diagnosis.root_causes if cause.likely]
     return 1 if any(SEVERITIES.index(cause.severity) >= bar for cause in likely) else 0
 
 

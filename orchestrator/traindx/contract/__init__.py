@@ -16,6 +16,7 @@ from traindx.contract.context import (
     SeriesSummary,
 )
 from traindx.contract.diagnosis import (
+    LIKELY,
     SEVERITIES,
     Diagnosis,
     Evidence,
@@ -32,6 +33,7 @@ from traindx.contract.signal import Citation, Fact, Signal
 from traindx.contract.value import Value
 
 __all__ = [
+    "LIKELY",
     "SEVERITIES",
     "Artifacts",
     "CheckpointSummary",

@@ -11,6 +11,8 @@ from traindx.contract.value import Value
 Status = Literal["diagnosis_complete", "partial", "needs_more_data", "healthy"]
 Severity = Literal["critical", "high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("low", "medium", "high", "critical")
+LIKELY = 0.5
+"""from here on a hypothesis is reported as what happened; below it is a possibility"""
 
 
 class Evidence(Value):
@@ -44,6 +46,11 @@ class RootCause(Value):
     evidence: list[Evidence] = Field(default_factory=list)
     fix: Fix
     specialist: str
+
+    @property
+    def likely(self) -> bool:
+        """Whether it is reported as what happened, not as a possibility."""
+        return self.confidence >= LIKELY
 
 
 class RequestSummary(Value):
@@ -94,3 +101,14 @@ class Diagnosis(Value):
     analysis_artifacts: dict[str, str] = Field(default_factory=dict)
     missing: list[str] = Field(default_factory=list)
     provenance: Provenance = Provenance()
+
+    @property
+    def named(self) -> list[RootCause]:
+        """The likely causes; where nothing is settled, everything that is left open."""
+        open_ones = self.root_causes if self.status == "needs_more_data" else []
+        return [cause for cause in self.root_causes if cause.likely] or open_ones
+
+    @property
+    def possible(self) -> list[RootCause]:
+        """What else it could be, besides the causes named."""
+        return self.root_causes[len(self.named) :]

@@ -101,17 +101,27 @@ def validation_of(loss: Series, series: Sequence[Series]) -> Series | None:
 
 def is_loss(name: str) -> bool:
     """Whether a series of this name is a loss of some kind."""
-    return "loss" in name.rpartition("/")[2].lower() or _LIKE_A_LOSS.search(name.lower()) is not None
+    last = name.rpartition("/")[2].lower()
+    return ("loss" in last and normalise(last).kind != "other") or _LIKE_A_LOSS.search(name.lower()) is not None
 
 
 def _losses(series: Sequence[Series], phase: str) -> list[list[Series]]:
     """Candidates of a phase, the plainest name first: `loss`, `..._loss`, `mse` and the like, a part of some loss."""
     mine = [row for row in series if len(row) and (row.phase == phase or (phase == "train" and not row.phase))]
+    mine = [row for row in mine if not _counts(row)]
     plain = [row for row in mine if row.name == f"{phase}/loss"]
     named = [row for row in mine if row.phase and row.name.lower().endswith("loss") and row not in plain]
     like = [row for row in mine if _is_like(row, series) and row not in plain and row not in named]
     bare = [row for row in mine if not row.phase and row.name.lower().endswith("loss") and row not in like]
     return [plain, named, like, bare]
+
+
+def _counts(row: Series) -> bool:
+    """Whether the values are those of a counter (`eval @ 500`, `eval @ 1000`): whole numbers, equally far apart."""
+    if len(row) < 4 or not np.isfinite(row.values).all():
+        return False
+    steps = np.diff(row.values)
+    return bool(steps[0] > 0 and (steps == steps[0]).all() and (row.values == np.round(row.values)).all())
 
 
 def _is_like(row: Series, series: Sequence[Series]) -> bool:

@@ -40,6 +40,15 @@ def quoted(run: Run, path: str, line: int) -> str:
     return "".join(run.lines(path, line, line)).strip()[:LONGEST_QUOTE]
 
 
+def moment(series: Series, other: Series, index: int) -> int:
+    """The point of a series that was logged when point `index` of another was, or next to it."""
+    if series.axis == other.axis:
+        return nearest_index(series, float(other.at[index]))
+    if series.source == other.source_at(index):
+        return int(np.argmin(np.abs(series.lines - int(other.lines[index]))))
+    return min(len(series) - 1, len(series) * index // len(other))
+
+
 def nearest_index(series: Series, position: float) -> int:
     """The point of a series nearest to a position on its axis."""
     return int(np.argmin(np.abs(series.at - position)))

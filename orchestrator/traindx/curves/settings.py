@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from traindx.artifacts import Run, Setting
+from traindx.artifacts.configs.optimizers import KNOWN_OPTIMIZERS
 from traindx.contract import Citation
 
 _RATE = re.compile(
@@ -14,10 +15,9 @@ _RATE = re.compile(
 _CLIP = re.compile(r"clip|max_grad_norm|max_norm", re.IGNORECASE)
 NO_CLIP = 1e5
 _OPTIMIZER = re.compile(r"optim|(?:^|\.)opt(?:imizer)?(?:_name|\.name|\.type)?$", re.IGNORECASE)
-_KNOWN_OPTIMIZERS = re.compile(
-    r"adamw?|adafactor|adagrad|adadelta|rmsprop|lamb|lion|muon|nadam|radam|sgd|shampoo|soap", re.IGNORECASE
-)
 
+_OF_ADAM = {"beta1", "beta2", "betas", "adambeta1", "adambeta2", "adamepsilon"}
+_OF_SGD = {"momentum", "mom", "nesterov", "sgdmomentum"}
 _OF_POLICIES = {"approx_kl", "clip_fraction"}
 _OF_HUGGING_FACE = {"per_device_train_batch_size", "lr_scheduler_type", "num_train_epochs"}
 
@@ -45,11 +45,11 @@ def optimizer(run: Run) -> str | None:
     settings = run.settings
     for row in settings:
         if isinstance(row.value, str) and _OPTIMIZER.search(row.key):
-            found = _KNOWN_OPTIMIZERS.search(row.value)
+            found = KNOWN_OPTIMIZERS.search(row.value)
             if found:
                 return found.group().lower()
     for row in settings:
-        found = _KNOWN_OPTIMIZERS.match(row.key)
+        found = KNOWN_OPTIMIZERS.match(row.key)
         if found and row.key[found.end() :].startswith((".", "W.")):
             return found.group().lower()
     # Two optimizers in the code and a word in no config: which of them ran is not known.
@@ -64,13 +64,17 @@ def optimizer(run: Run) -> str | None:
 def _by_custom(run: Run) -> str | None:
     """The optimizer that the name of a logged rate tells, or that a trainer takes when nobody says otherwise."""
     for row in run.series:
-        found = _KNOWN_OPTIMIZERS.search(row.original) if row.name == "lr" else None
+        found = KNOWN_OPTIMIZERS.search(row.original) if row.name == "lr" else None
         if found:
             return found.group().lower()
     # Who logs these runs PPO, and nobody gives it another optimizer than Adam.
     if any(row.name.rpartition("/")[2] in _OF_POLICIES for row in run.series):
         return "adam"
-    return "adamw" if {row.key for row in run.settings} & _OF_HUGGING_FACE else None
+    keys = {_plain(row.key.rsplit(".", 1)[-1]) for row in run.settings}
+    if {row.key for row in run.settings} & _OF_HUGGING_FACE:
+        return "adamw"
+    # A momentum is SGD's, and a pair of betas is of Adam's family.
+    return "adam" if keys & _OF_ADAM else "sgd" if keys & _OF_SGD else None
 
 
 def named(settings: Sequence[Setting], *names: str) -> Setting | None:

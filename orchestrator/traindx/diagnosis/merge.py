@@ -18,7 +18,6 @@ from traindx.contract import (
 )
 from traindx.request import Request
 
-LIKELY = 0.5
 PURPOSE = (
     "traindx finds out why a machine-learning training run went wrong: point it at the folder of a run and say what you"
     ' see, e.g. `traindx diagnose runs/42 -m "loss went up after epoch 7"`'
@@ -27,6 +26,10 @@ PURPOSE = (
 NO_FAILURE = frozenset({"loss-spike-recovered", "val-better-than-train", "run-ended-in-order", "resumed-smoothly"})
 """what frightens people in runs that are well"""
 MOST_ODD = 2
+NOTICED = 0.25
+"""from here on a possibility is worth a word about a run that is well: `undertrained`, a spike that recovered"""
+MOST_NAMED = 3
+"""causes and possibilities; likely causes are all named"""
 
 
 def conclude(
@@ -39,17 +42,19 @@ def conclude(
     """One diagnosis from the specialists' findings; `causes` are theirs after verification. The first one leads."""
     lead = findings[0]
     ranked = sorted(_joined(causes), key=_rank)
-    likely = [cause for cause in ranked if cause.confidence >= LIKELY]
+    likely = [cause for cause in ranked if cause.likely]
     status = _status(findings, bool(likely))
-    shown = likely if status == "diagnosis_complete" else [] if status == "healthy" else ranked[:3]
-    names = {cause.id for cause in shown}
+    shown = ranked[: max(len(likely), MOST_NAMED)]
+    if status == "healthy":
+        shown = [cause for cause in shown if cause.confidence >= NOTICED]
+    names = {cause.id for cause in likely or shown}
     return Diagnosis(
         status=status,
         summary=_summary(status, shown, context, findings),
         request=_request(request),
         root_causes=shown,
         excluded=_distinct([row for one in findings for row in _set_aside(one, names)]),
-        quick_fixes=[cause.fix.summary for cause in shown if cause.confidence >= LIKELY],
+        quick_fixes=[cause.fix.summary for cause in shown if cause.likely],
         questions=_distinct([row for one in findings for row in one.questions]) if status == "needs_more_data" else [],
         sections=lead.sections,
         missing=context.missing,

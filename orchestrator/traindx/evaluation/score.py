@@ -86,6 +86,7 @@ def score(outcomes: Sequence[Outcome], cases: Sequence[LabelledCase]) -> Scoreca
         (confidence, name in (*case.truth.primary, *case.truth.also))
         for row, case in zip(outcomes, cases, strict=True)
         for name, confidence in row.named[:1]
+        if row.status != "healthy"  # there it is a remark, not an answer
     ]
     return Scorecard(
         cases=len(outcomes),

@@ -13,6 +13,7 @@ HEADLINES = {
     "healthy": ("HEALTHY", "bold green"),
 }
 
+FAINT = 0.05
 NOT_CALLED = "` was not called: "
 """tools that had nothing to look at: of interest only to who wants every detail"""
 
@@ -26,8 +27,14 @@ def as_text(diagnosis: Diagnosis, page: Page, title: str) -> str:
     headline, style = HEADLINES[diagnosis.status]
     canvas.text(headline, style=style)
     canvas.text(diagnosis.summary)
-    for number, cause in enumerate(diagnosis.root_causes, start=1):
+    for number, cause in enumerate(diagnosis.named, start=1):
         _cause(canvas, number, cause, page.verbose)
+    beside = "Worth a look" if diagnosis.status == "healthy" else "Less likely"
+    _list(
+        canvas,
+        beside,
+        [possibility(cause) for cause in diagnosis.possible if page.verbose or worth_a_line(cause)],
+    )
     _list(canvas, "Questions to answer", diagnosis.questions)
     if page.verbose or diagnosis.status == "diagnosis_complete":
         _list(canvas, "Considered and set aside", diagnosis.excluded)
@@ -40,9 +47,20 @@ def as_text(diagnosis: Diagnosis, page: Page, title: str) -> str:
     _list(canvas, "Notes", notes if page.verbose else [row for row in notes if NOT_CALLED not in row])
     canvas.gap()
     if diagnosis.missing and not page.verbose:
-        canvas.text(f"Not found or not read: {len(diagnosis.missing)} remarks; -v lists them.", style="dim")
+        several = "" if len(diagnosis.missing) == 1 else "s"
+        canvas.text(f"Not found or not read: {len(diagnosis.missing)} remark{several}; -v lists them.", style="dim")
     canvas.text(_footer(diagnosis), style="dim")
     return canvas.drawn()
+
+
+def worth_a_line(cause: RootCause) -> bool:
+    """Whether a possibility is worth the time of somebody who reads on a screen."""
+    return cause.confidence >= FAINT
+
+
+def possibility(cause: RootCause) -> str:
+    """A cause that is not likely, in one line."""
+    return f"{cause.id} ({cause.confidence:.2f}): {cause.issue}"
 
 
 def _cause(canvas: Canvas, number: int, cause: RootCause, verbose: bool) -> None:

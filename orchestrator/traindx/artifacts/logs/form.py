@@ -31,6 +31,8 @@ _UNIT = re.compile(r"^(?:[A-Za-zµ]{1,12}(?:/[A-Za-z]{1,12})?|%)(?=[^\w.]|$)")
 _BRACKETED = re.compile(r"([A-Za-z_][\w ]{0,30}?)\s{0,3}[:=]?\s{0,3}[\[(]\s{0,8}$")
 # MMEngine: `Epoch(train)  [1][ 50/100]`.
 _PHASED = re.compile(r"(Epoch|Iter)\((train|val|test)\)\s{0,8}\[\s{0,8}$")
+# `BCE(train)=0.69`, `loss [val]: 0.3`, `lr(Piecewise): 0.05`.
+_WORD_BEHIND = re.compile(r"([A-Za-z_][\w.]{0,30}(?: [a-z]{1,12})?)\s?[(\[]([A-Za-z]{2,16})[)\]]\s{0,3}[:=]\s{0,8}$")
 # `loss: tensor(0.38, device='cuda:0', grad_fn=<NllLossBackward0>)`; without a name it is what `print(loss)` gives.
 _TENSOR = re.compile(r"tensor\($")
 _GRADIENT = "grad_fn=<"
@@ -83,6 +85,8 @@ _PROSE = frozenset(
         "still",
     ]
 )
+_OF_LAYERS = frozenset({"l1"})
+"""losses by themselves; behind other words they are the names of layers: `inactive units l1 100%`"""
 _PATH = re.compile(r":/|\.(?:py|cc|cpp|cu)\b")
 _METRICS = frozenset({"loss", "accuracy", "score", "phase"})
 _NAMED_BEFORE_BRACKETS = frozenset({"epoch", "step", "rate", "norm"})
@@ -265,6 +269,10 @@ def _key(before: str) -> tuple[str, bool, str]:
     phased = _PHASED.search(before[-60:])
     if phased:
         return phased[1], True, phased[2]
+    told = _WORD_BEHIND.search(before[-60:])
+    if told and (phase_in(told[2]) or normalise(told[1].strip()).kind not in {"other", "cost"}):
+        name = told[1].strip()
+        return f"{told[2]} {name}" if phase_in(told[2]) else name, True, before[: -len(told[0])]
     bracketed = _BRACKETED.search(before[-60:])
     if bracketed and normalise(bracketed[1].split()[-1]).kind in _NAMED_BEFORE_BRACKETS:
         return bracketed[1].split()[-1], True, before
@@ -282,6 +290,8 @@ def _key(before: str) -> tuple[str, bool, str]:
         return "", strong, before
     for length in (3, 2, 1):
         tried = " ".join(words[-length:])
+        if length == 1 < len(words) and tried.lower() in _OF_LAYERS:
+            break
         if length <= len(words) and normalise(tried).kind not in {"other", "cost"}:
             return tried, strong, f"{context} {' '.join(words[:-length])}"
     if len(words) > 3:

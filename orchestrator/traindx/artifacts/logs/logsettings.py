@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from traindx.artifacts.configs.optimizers import optimizer_told
 from traindx.artifacts.configs.settings import dotted, flat, scalar
 from traindx.artifacts.configs.values import is_secret
 from traindx.artifacts.logs.form import NUMBER, understand
@@ -59,6 +60,7 @@ def _settings_in(line: str) -> Iterator[tuple[str, Fact]]:
     elif understand(tuple(NUMBER.split(message)[::2])) is None:
         mapping = _MAPPING.search(message)
         yield from _mapping(mapping[0]) if mapping else _pairs(message, bare_words=prefix is None)
+        yield from _optimizer(message)
 
 
 def _call(arguments: str) -> Iterator[tuple[str, Fact]]:
@@ -73,6 +75,14 @@ def _call(arguments: str) -> Iterator[tuple[str, Fact]]:
             value = ast.unparse(keyword.value)[:200]
         for path, leaf in flat(value, (keyword.arg or "",)):
             yield dotted(path), leaf
+
+
+def _optimizer(message: str) -> Iterator[tuple[str, Fact]]:
+    """`optimizer: SGD(lr=0.1, momentum=0.9)`, `using fused AdamW`: the name, and what it was constructed with."""
+    told = optimizer_told(message)
+    if told is not None:
+        yield "optimizer", told[0]
+        yield from ((key, value) for key, value in _pairs(told[1]) if not isinstance(value, str))
 
 
 def _mapping(text: str) -> Iterator[tuple[str, Fact]]:

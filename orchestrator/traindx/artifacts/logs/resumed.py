@@ -8,9 +8,11 @@ from dataclasses import replace
 
 from traindx.artifacts.model import Series
 
-_SIGNS = (b"esum", b"ESUM", b"oaded", b"estored")
+_SIGNS = (b"esum", b"ESUM", b"oaded", b"estored", b"ontinu", b"equeue")
 _RESUMED = re.compile(
     rb"\bresum(?:ing|ed)\b[^\n]{0,40}\b(?:from|training|run|at)\b"
+    rb"|\[resume\]|\brequeued\b|\bresum(?:ing|ed) (?:step|epoch|iter)"
+    rb"|\bcontinu(?:es?|ed|ing)\b[^\n]{0,30}\b(?:from|at|with) (?:the |last |latest |step|epoch|iter|checkpoint|ckpt)"
     rb"|\b(?:loaded|restored) (?:from )?(?:(?:the|last|latest|model|training) ){0,3}(?:checkpoint|state)\b[^\n]{0,200}"
     rb"\b(?:step|epoch|iter|iteration|update)s?\b",
     re.IGNORECASE,

@@ -152,8 +152,8 @@ class TextTables:
 def _shows_table(data: bytes) -> bool:
     if any(sign in data for sign in _SIGNS):
         return True
-    heads = (line.strip() for line in data[:_HEAD].split(b"\n") if b" | " in line)
-    return any(_all_names(_INNER_BARS.split(head.decode(errors="replace"))) for head in heads)
+    lines = [line.strip().decode(errors="replace") for line in data[:_HEAD].split(b"\n")]
+    return any(_heading(line) is not None or (" | " in line and _all_names(_INNER_BARS.split(line))) for line in lines)
 
 
 def _between_bars(line: str) -> list[str] | None:

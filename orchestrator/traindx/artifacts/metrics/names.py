@@ -101,12 +101,27 @@ _COSTS = {
 }  # fmt: skip
 _OPTIMIZERS = {
     "optimizer", "optim", "opt", "adam", "adamw", "sgd", "rmsprop", "adagrad", "nadam", "adafactor", "lion", "lamb",
-    "group", "pg", "param", "current", "cur", "last", "train", "scheduler", "schedule", "new",
+    "group", "pg", "param", "current", "cur", "last", "train", "scheduler", "schedule", "new", "epoch", "step", "batch",
+    "iter", "hparams", "hyper", "base", "global",
 }  # fmt: skip
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 _BREAKS = re.compile(r"[\W_]+")
 _HELD_OUT = re.compile(r"\b(held|hold)[-_ ]out")
-_NORM_GROUPS = {"opt", "optim", "optimizer", "trainer", "stats", "debug", "info", "monitor", "model", "grads"}
+_NORM_GROUPS = {
+    "epoch",
+    "batch",
+    "step",
+    "opt",
+    "optim",
+    "optimizer",
+    "trainer",
+    "stats",
+    "debug",
+    "info",
+    "monitor",
+    "model",
+    "grads",
+}
 _LIGHTNING_NORM = re.compile(r"grad \d(?: \d)? norm(?: total)?")
 _TOKEN = re.compile(r"[A-Za-z][\w-]{0,60}")
 _GROUP_NUMBER = re.compile(r"(?:pg|group|g)?\d{1,3}")
@@ -137,6 +152,9 @@ def normalise(original: str, hint: str = "") -> MetricName:
             return MetricName("epoch", "epoch")
         if joined in _STEP:
             return MetricName("step", "step")
+    # `validation loss at iteration 400`: the number says when, not how much.
+    if len(words) > 2 and words[-2] in {"at", "after"} and words[-1] in _STEP | _EPOCH:
+        return MetricName("step", "step") if words[-1] in _STEP else MetricName("epoch", "epoch")
     said = next((_PHASES[word] for word in words if word in _PHASES), "")
     phase = said or hint
     rest = [word for word in words if word not in _PHASES]

@@ -10,7 +10,6 @@ from traindx.brain.interface import Case, Findings
 from traindx.contract import Evidence, RootCause, Signal
 from traindx.evidence import DIRECT, opened, verify
 
-HELD = 0.5
 CONTESTED = 0.6
 """what a proven lead keeps when a model that explains the run otherwise has set it aside without proof"""
 
@@ -22,7 +21,7 @@ async def weighed_against(
 
     A model can be talked into silence by what it reads; what code has proven does not vanish because of that.
     """
-    named = {cause.id for cause in answer.causes if cause.confidence >= HELD}
+    named = {cause.id for cause in answer.causes if cause.likely}
     left = [
         cause for cause in await asyncio.to_thread(verify, local.causes, case.belt, signals) if cause.id not in named
     ]
@@ -32,7 +31,7 @@ async def weighed_against(
     for cause in left:
         verdict = said.get(cause.id)
         held = f"the local investigator held `{cause.id}` at {cause.confidence:.2f}"
-        if cause.confidence < HELD:
+        if not cause.likely:
             continue
         why = f": {verdict.why}" if verdict is not None and verdict.why.strip() else ""
         if verdict is not None and verdict.verdict == "refuted" and await _shown(verdict, cause, case, signals):

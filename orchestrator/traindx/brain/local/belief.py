@@ -8,13 +8,11 @@ from dataclasses import dataclass
 
 from traindx.catalog import FailureMode, Weight
 from traindx.catalog.mode import Evidenced
-from traindx.contract import Fact, Signal
+from traindx.contract import LIKELY, Fact, Signal
 
 SHARPNESS = 1.5
 """the catalog's weights are set with caution: over the labelled corpus the causes named are right more often than their
 plain log-odds say, and this one factor for all of them brings the calibration error below a tenth"""
-LIKELY = 0.5
-"""from here on a hypothesis is reported as a cause"""
 FAR_SURER = 2.5
 WORTH_ASKING = 0.05
 """from here on a hypothesis is worth a question when nothing is likely"""

@@ -6,17 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from traindx.brain.interface import Case, Findings
-from traindx.brain.local.belief import LIKELY, WORTH_ASKING, Belief, believe, roots_and_followers
+from traindx.brain.local.belief import WORTH_ASKING, Belief, believe, roots_and_followers
 from traindx.brain.local.plan import plan
 from traindx.brain.local.sections import Answer, sections_for
+from traindx.brain.local.testimony import testimony
 from traindx.catalog import FailureMode, fix_for, issue_for, load_healthy
-from traindx.contract import Event, Evidence, RootCause, Signal, Status
+from traindx.contract import LIKELY, Event, Evidence, RootCause, Signal, Status
 from traindx.request import KINDS
 
 MOST_HYPOTHESES = 3
 MOST_EVIDENCE = 8
 MOST_SETTINGS = 2
 FEWEST_POINTS = 4
+LEAST_DOUBT = 0.02
+"""no cause is ever reported as surer than 0.98"""
 ENDED_WELL = frozenset({"run-completed", "run-ended-in-order"})
 
 
@@ -32,6 +35,7 @@ class LocalInvestigator:
         )
         results = [await case.call(tool) for tool in planned.tools]
         signals = [signal for result in results for signal in result.signals]
+        signals += testimony(case.request.message)
         for signal in signals:
             case.listener(Event(kind="finding", text=signal.claim))
         notes = [
@@ -54,12 +58,13 @@ class LocalInvestigator:
         open_ones = [] if roots or status == "healthy" else _open_hypotheses(beliefs)
         causes = [_cause(belief, case.catalog) for belief in roots[:MOST_HYPOTHESES] or open_ones]
         excluded = _excluded(beliefs, followers, {cause.id for cause in causes})
+        others = _possibilities(beliefs, roots, case.catalog) if roots or status == "healthy" else []
         questions = [] if status != "needs_more_data" else _questions(case, lacking, open_ones)
         answer = Answer(status, causes, signals, excluded, questions, case.context)
         return Findings(
             specialist=case.specialist.name,
             status=status,
-            causes=causes,
+            causes=[*causes, *others],
             signals=signals,
             excluded=excluded,
             questions=questions,
@@ -126,6 +131,19 @@ def _evidence(belief: Belief) -> list[Evidence]:
 def _open_hypotheses(beliefs: Sequence[Belief]) -> list[Belief]:
     open_ones = [belief for belief in beliefs if belief.probability >= WORTH_ASKING and belief.support]
     return sorted(open_ones, key=lambda b: (-b.log_odds, b.hypothesis.id))[:MOST_HYPOTHESES]
+
+
+def _possibilities(
+    beliefs: Sequence[Belief], roots: Sequence[Belief], catalog: Mapping[str, FailureMode]
+) -> list[RootCause]:
+    """What else it could be beside a cause, which leaves the others the rest of its probability, or beside health."""
+    named = {belief.hypothesis.id for belief in roots}
+    rest = _open_hypotheses([belief for belief in beliefs if belief.hypothesis.id not in named])
+    left = max(1.0 - roots[0].probability, LEAST_DOUBT) if roots else 1.0
+    possible = [
+        (_cause(belief, catalog), belief.probability) for belief in rest[: max(0, MOST_HYPOTHESES - len(roots))]
+    ]
+    return [cause.model_copy(update={"confidence": sure * left}) for cause, sure in possible]
 
 
 def _excluded(beliefs: Sequence[Belief], followers: Sequence[tuple[Belief, str]], named: set[str]) -> list[str]:

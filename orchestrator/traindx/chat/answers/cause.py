@@ -104,7 +104,7 @@ async def suspect(talk: Talk, question: Question) -> str:
 async def _judged(talk: Talk, name: str) -> str:
     mode = talk.catalog[name]
     what = first_paragraph(mode, "What it is")
-    named = next((cause for cause in talk.diagnosis.root_causes if cause.id == name), None)
+    named = next((cause for cause in talk.diagnosis.named if cause.id == name), None)
     if named is not None:
         number = talk.diagnosis.root_causes.index(named) + 1
         return f"`{name}` is cause {number}, at {named.confidence:.2f}: {named.issue}\n\n{of_cause(named)}\n\n{what}"

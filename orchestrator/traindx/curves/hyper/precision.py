@@ -6,6 +6,10 @@ from traindx.artifacts import Run, Setting
 from traindx.contract import Signal
 from traindx.curves.settings import cite_setting
 
+_HALF = {"fp16", "16", "16-mixed", "float16", "half", "torch.float16", "torch.half", "f16", "fp16-mixed", "o1", "o2"}
+_WHOLLY = {"16-true", "fp16-true", "pure_fp16", "o3"}
+"""not mixed: nothing is kept in single precision"""
+
 
 def precision(run: Run) -> list[Signal]:
     """Whether the run computes in fp16, and whether its weights are fp16 as well."""
@@ -14,7 +18,10 @@ def precision(run: Run) -> list[Signal]:
     if half is not None:
         claim = f"`{half.key}` = {half.value}: the run computes in half precision"
         found.append(Signal(id="half-precision", claim=claim, citations=[cite_setting(run, half, claim)]))
-    if half is not None or any("half-weights" in unit.traits for unit in run.code):
+    if half is not None and str(half.value).lower() in _WHOLLY:
+        claim = f"`{half.key}` = {half.value}: weights and gradients themselves are fp16, without a scaler"
+        found.append(Signal(id="weights-in-half", claim=claim, citations=[cite_setting(run, half, claim)]))
+    elif half is not None or any("half-weights" in unit.traits for unit in run.code):
         found.extend(_weights_in_half(run, half))
     return found
 
@@ -38,10 +45,4 @@ def _is_half(setting: Setting) -> bool:
     key, value = setting.key.lower(), str(setting.value).lower()
     if key.endswith(("fp16", "half", "fp16.enabled")):
         return value in {"true", "1"}
-    return any(word in key for word in ("precision", "dtype", "amp")) and value in {
-        "fp16",
-        "16",
-        "16-mixed",
-        "float16",
-        "half",
-    }
+    return any(word in key for word in ("precision", "dtype", "amp")) and value in _HALF | _WHOLLY

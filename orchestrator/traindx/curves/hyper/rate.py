@@ -23,7 +23,7 @@ USUAL = {
     "radam": (1e-5, 3e-3),
     "rmsprop": (1e-5, 3e-3),
     "lion": (1e-6, 1e-3),
-    "sgd": (1e-4, 0.5),
+    "sgd": (5e-4, 0.5),
 }
 _FOR_ALL = re.compile(
     r"(?:base|max|peak|init|initial|start|default|global)?_?(?:lr|learning_?rate)s?_?(?:max|peak|init|initial|start|0)?|eta0?|peak"
@@ -94,11 +94,13 @@ def unusual_rate(run: Run) -> list[Signal]:
     if top is None or kind not in {*USUAL, "an optimizer"}:
         return []
     low, high = USUAL.get(kind, OF_ANY)
-    momentum = named(run.settings, "momentum")
+    momentum = named(run.settings, "momentum", "mom", "sgd_momentum")
     if kind == "sgd" and momentum is not None and float(momentum.value) >= 0.8:
         high *= WITH_MOMENTUM
-    if low <= top.value <= high or top.value <= 0:
+    if top.value <= 0:
         return []
+    if low <= top.value <= high:
+        return _modest(top, kind, math.sqrt(low * high)) if kind in USUAL else []
     below = top.value < low
     claim = f"`{top.key}` = {top.value:g}, where {kind} is usually given {low:g} to {high:g}"
     facts: dict[str, Fact] = {
@@ -113,10 +115,20 @@ def unusual_rate(run: Run) -> list[Signal]:
     found = [
         Signal(id=name, claim=claim, strength=min(1.0, math.log10(outside)), citations=places, facts=facts),
     ]
+    if below:
+        found += _modest(top, kind, low)
     if not below and outside >= ABSURD:
         said = f"`{top.key}` = {top.value:g} is {outside:.0f} times the most that {kind} is usually given"
         found.append(Signal(id="lr-absurd", claim=said, citations=places, facts=facts))
     return found
+
+
+def _modest(top: _Rate, kind: str, middle: float) -> list[Signal]:
+    """A rate in the lower half of what is usual does not break a run by itself."""
+    if top.value > middle:
+        return []
+    claim = f"`{top.key}` = {top.value:g} is modest for {kind}"
+    return [Signal(id="lr-modest", claim=claim, citations=[top.cited(claim)])]
 
 
 def fine_tuning(run: Run, rate: Series | None) -> list[Signal]:

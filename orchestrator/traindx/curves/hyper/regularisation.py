@@ -35,6 +35,8 @@ DROPOUTS = (
 MUCH_DECAY = {"sgd": 0.01, "adam": 0.05, "rmsprop": 0.05, "adagrad": 0.05, "nadam": 0.05, "lion": 1.0}
 MUCH_DECAY_DECOUPLED = 0.3
 MUCH_DROPOUT = 0.6
+ABSURD = 30
+"""times what is already much: no recipe goes there"""
 ENTROPIES = ("ent_coef", "entropy_coef", "entropy_coeff", "entropy_weight", "ent_weight", "entropy_bonus")
 # A bonus of a hundredth is usual; from a tenth on a policy is paid for not deciding.
 MUCH_ENTROPY = 0.1
@@ -53,7 +55,11 @@ def regularisation(run: Run) -> list[Signal]:
     if decay is not None and float(decay.value) > much:
         # From much to ten times as much: by then the penalty is the objective.
         strength = min(1.0, 0.3 + 0.7 * math.log10(float(decay.value) / much))
-        return [_heavy(run, decay, "weight_decay", much, strength)]
+        heavy = _heavy(run, decay, "weight_decay", much, strength)
+        times = float(decay.value) / much
+        said = f"`{decay.key}` = {decay.value:g} is {times:.0f} times what is already much"
+        absurd = Signal(id="regularised-absurdly", claim=said, citations=heavy.citations, facts=heavy.facts)
+        return [heavy, absurd] if times >= ABSURD else [heavy]
     entropy = named(run.settings, *ENTROPIES)
     if entropy is not None and float(entropy.value) > MUCH_ENTROPY:
         strength = min(1.0, 0.3 + 0.7 * math.log10(float(entropy.value) / MUCH_ENTROPY))

@@ -11,7 +11,7 @@ import numpy as np
 from traindx.artifacts import Run, Series, Setting
 from traindx.contract import Fact, Signal
 from traindx.curves.objective import objective
-from traindx.curves.place import cite, nearest_index, where
+from traindx.curves.place import cite, moment, where
 from traindx.curves.schedule import stalled_from
 from traindx.curves.settings import cite_setting, is_number, rates
 
@@ -35,19 +35,21 @@ def at_the_break(run: Run, rate: Series | None) -> list[Signal]:
         (row for row in run.series if row.name == "lr" and row.source == loss.source and row.axis == loss.axis),
         rate,
     )
-    if rate.axis != loss.axis:
+    if rate.axis != loss.axis and rate.source != loss.source:
         return []
-    at = nearest_index(rate, float(loss.at[onset]))
+    at = moment(rate, loss, onset)
     # The change may be logged a little before the loss shows it: one point, or a twentieth of a densely logged run.
     first = max(0, at - max(1, len(rate) // 20))
-    before, after = float(rate.values[first]), float(np.max(rate.values[first : at + 1], initial=-np.inf))
+    # A rate that is logged once per epoch is logged when its epoch is over: the next value was in force already.
+    last = at + 2 if 2 * len(rate) < len(loss) else at + 1
+    before, after = float(rate.values[first]), float(np.max(rate.values[first:last], initial=-np.inf))
     if not (math.isfinite(before) and math.isfinite(after)) or before <= 0 or at == 0:
         return []
     if after < RAISED * before:
         now = float(rate.values[at])
         claim = f"the learning rate was {before:.4g} before and {now:.4g} at the break ({where(rate, at)})"
         return [Signal(id="lr-unchanged-at-onset", claim=claim, citations=[cite(run, rate, at, claim)])]
-    step = first + int(np.argmax(rate.values[first : at + 1] >= RAISED * before))
+    step = first + int(np.argmax(rate.values[first:last] >= RAISED * before))
     return [_raised(run, loss, onset, rate, step)]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from traindx.artifacts import Run, Series
 from traindx.contract import Signal
 from traindx.curves.objective import Objective
-from traindx.curves.place import cite
+from traindx.curves.place import cite, where
 from traindx.curves.reading.chance import at_chance, class_count, is_accuracy, is_r2
 
 HIGH = 0.9
@@ -27,7 +27,7 @@ def accuracy(run: Run, goal: Objective) -> list[Signal]:
     row = max(measured, key=lambda row: (row.phase in {"train", ""}, len(row)), default=None)
     if row is None:
         return []
-    behind = _lagging(run, measured)
+    behind = _lagging(run, measured) or _lost(run, row)
     if behind:
         return behind
     end = _end(row)
@@ -55,6 +55,21 @@ def _lagging(run: Run, measured: list[Series]) -> list[Signal]:
     claim = f"`{train.original}` ends at {_end(train):.3g}, `{held_out.original}` at {_end(held_out):.3g}"
     places = [cite(run, row, len(row) - 1, claim) for row in (train, held_out)]
     return [Signal(id="val-accuracy-lags", claim=claim, strength=min(1.0, gap / 0.25), citations=places)]
+
+
+def _lost(run: Run, row: Series) -> list[Signal]:
+    """An accuracy in training that was there and is gone: not a net that cannot learn, but one that was thrown out."""
+    finite = row.values[np.isfinite(row.values)]
+    if row.phase not in {"train", ""} or is_r2(row) or len(finite) < FEWEST:
+        return []
+    top = int(np.argmax(row.values == finite.max()))
+    scale = 100.0 if float(finite.max()) > 1.0 else 1.0
+    best, late = float(finite.max()) / scale, float(finite[-max(2, len(finite) // 3) :].max()) / scale
+    if late > 0.5 * best or best - late < BEHIND:
+        return []
+    claim = f"`{row.original}` was {row.values[top]:.4g} at {where(row, top)} and ends at {finite[-1]:.4g}"
+    places = [cite(run, row, top, "the best accuracy"), cite(run, row, len(row) - 1, "the accuracy at the end")]
+    return [Signal(id="accuracy-lost", claim=claim, citations=places)]
 
 
 def _end(row: Series) -> float:

@@ -30,8 +30,33 @@ def breaks(run: Run, goal: Objective) -> list[Signal]:
     elif shape.first_non_finite is None and (worse := _above_its_start(run, goal)) is not None:
         found.append(worse)
     elif shape.peak_index is not None and shape.first_non_finite is None:
-        found.append(_recovered(run, goal, shape.peak_index))
+        found.extend(_recovered(run, goal, shape.peak_index))
     return found
+
+
+def relearned_from(goal: Objective) -> int | None:
+    """Where a curve jumps at once and takes long to come back: what was known had to be learned again.
+
+    A bad batch throws a curve off for a few points; new data, or a lost optimizer state, for as long as learning takes.
+    """
+    costs, top = goal.costs, goal.shape.peak_index
+    if top is None or goal.shape.broke is not None or top < FEWEST:
+        return None
+    before = costs[max(0, top - 12) : top - 2]
+    low = float(np.nanmedian(before))
+    jump = float(costs[top]) - low
+    rise = np.flatnonzero(costs[top - 3 : top] < low + 0.3 * jump)
+    after = costs[top + 1 :]
+    back = np.flatnonzero(_level(after) <= low + max(0.1 * jump, 3 * goal.shape.noise))
+    took = int(back[0]) if len(back) else len(after)
+    return top - 3 + int(rise[-1]) + 1 if len(rise) and took >= max(6, len(costs) // 25) else None
+
+
+def _level(values: Numbers) -> Numbers:
+    """The running median of five: single points above or below do not count."""
+    if len(values) < 5:
+        return values
+    return np.asarray(np.median(np.lib.stride_tricks.sliding_window_view(values, 5), axis=1), np.float64)
 
 
 def never_came_back(goal: Objective) -> bool:
@@ -201,11 +226,26 @@ def _learns_on(after: Numbers, noise: float) -> bool:
     return float(after.max()) <= 2 * float(np.median(after)) and early - late > max(0.02 * abs(early), noise)
 
 
-def _recovered(run: Run, goal: Objective, top: int) -> Signal:
+def _recovered(run: Run, goal: Objective, top: int) -> list[Signal]:
     loss, shape = goal.series, goal.shape
     claim = f"`{loss.original}` jumped to {loss.values[top]:.4g} at {where(loss, top)} and came back"
     facts: dict[str, Fact] = {"spike_at": where(loss, top), "spike": float(loss.values[top])}
     # A spike that recovered is worth a remark, never a cause by itself: its strength stays below the bar.
     strength = 0.8 * float(np.clip((goal.costs[top] - shape.best) / max(shape.improvement, 1e-12), 0.3, 1.0))
     place = cite(run, loss, top, claim)
-    return Signal(id="loss-spike-recovered", claim=claim, strength=strength, citations=[place], facts=facts)
+    if not goal.rewarded and 0 < 1.3 * shape.start < goal.costs[top] and shape.end > 0.95 * shape.start:
+        said = f"`{loss.original}` was thrown up to {loss.values[top]:.4g} and never got below its start"
+        thrown = Signal(id="loss-thrown-up", claim=said, citations=[place], facts=facts)
+        return [Signal(id="loss-spike-recovered", claim=claim, strength=0.3, citations=[place], facts=facts), thrown]
+    first = relearned_from(goal)
+    if first is None:
+        return [Signal(id="loss-spike-recovered", claim=claim, strength=strength, citations=[place], facts=facts)]
+    at = where(loss, first)
+    span = f"from {loss.values[first - 1]:.4g} to {loss.values[top]:.4g}"
+    said = f"`{loss.original}` jumped {span} at {at} and came back slowly"
+    facts |= {"onset": at, "loss_before": float(loss.values[first - 1]), "loss_after": float(loss.values[top])}
+    places = [cite(run, loss, first - 1, "the last value before the jump"), cite(run, loss, top, said)]
+    return [
+        Signal(id="loss-spike-recovered", claim=claim, strength=0.5 * strength, citations=[place], facts=facts),
+        Signal(id="loss-relearned", claim=said, citations=places, facts=facts),
+    ]

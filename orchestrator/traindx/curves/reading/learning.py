@@ -19,6 +19,7 @@ SHORT = 400
 FAR = 0.2
 """what is left of a loss that fell far"""
 FEW_EPOCHS = 20
+RESTLESS = 0.02
 MANY = 128
 """points of which a thirty-second still has a level"""
 
@@ -45,7 +46,7 @@ def learning(run: Run, goal: Objective) -> list[Signal]:
     if (chance is not None and chance.strength == 1.0) or not (_fell(goal) or slowly):
         claim = f"`{loss.original}` stayed near {goal.shown(shape.end):.4g} from the first point to the last"
         flat = Signal(id="loss-never-fell", claim=claim, citations=[cite(run, loss, last, claim)], facts=facts)
-        return [flat] if chance is None else [flat, chance]
+        return [flat, *_wanders(run, goal)] if chance is None else [flat, chance]
     span = f"from {goal.shown(shape.start):.4g} to {goal.shown(shape.end):.4g}"
     claim = f"`{loss.original}` {goal.fell} {span} over {shape.points} points"
     ends = [cite(run, loss, 0, "the first value"), cite(run, loss, last, "the last value")]
@@ -72,6 +73,16 @@ def learning(run: Run, goal: Objective) -> list[Signal]:
         strength = float(np.clip(shape.end / shape.start, 0.0, 1.0)) if shape.start > 0 else 0.3
         found.append(Signal(id="loss-settled-early", claim=said, strength=strength, citations=ends[1:], facts=facts))
     return found if chance is None else [*found, chance]
+
+
+def _wanders(run: Run, goal: Objective) -> list[Signal]:
+    """Means over whole epochs that differ by a fiftieth and more from one to the next: the weights are thrown about."""
+    shape, loss = goal.shape, goal.series
+    if goal.rewarded or loss.axis != "epoch" or shape.points < 10 or shape.noise <= RESTLESS * abs(shape.end):
+        return []
+    claim = f"`{loss.original}` wanders by {shape.noise:.3g} from epoch to epoch around {shape.end:.4g}"
+    place = cite(run, loss, len(loss) - 1, claim)
+    return [Signal(id="loss-wanders", claim=claim, citations=[place], facts={"swing": shape.noise})]
 
 
 def _still_falling(run: Run, goal: Objective) -> float:
@@ -113,4 +124,5 @@ def _fell(goal: Objective) -> bool:
     shape = goal.shape
     finite = goal.costs[np.isfinite(goal.costs)]
     relative = 0.02 * abs(shape.start) if not goal.rewarded and float(finite.min()) > 0 else 0.0
-    return shape.improvement > max(relative, 2 * shape.noise)
+    least = max(relative, 2 * shape.noise)
+    return shape.improvement > least and shape.start - shape.end > 0.5 * least
