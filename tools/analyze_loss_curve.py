@@ -69,6 +69,7 @@ class LossCurve(ToolOutput):
         "loss-nan-masked": "the loss is printed as 0.0 while the gradient norm is NaN or Inf",
         "loss-spike-recovered": "the loss jumped up and came back on its own",
         "loss-thrown-up": "the loss was thrown far above its start and has learned nothing",
+        "loss-dropped-at-once": "the first value is hundreds of times above all others, which hardly move",
         "loss-wanders": "averages over whole epochs wander without getting better",
         "loss-relearned": "the loss jumped at once and took long to come back",
         "loss-at-chance": "the loss sits at ln K for a whole number of classes",

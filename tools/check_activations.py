@@ -17,10 +17,12 @@ _ACTIVE = {"active", "alive", "firing", "activefrac", "activeunits"}
 _DEAD = {"dead", "inactive", "deadrelu", "deadfrac", "deadunits"}
 _NEAR_LIMIT = re.compile(r"(?:>|gt|above|over|beyond)[_ ]{0,2}(?:0?[._]9\d*|1(?:\.0)?-)(?:\D|$)|saturat|pinned")
 _SILENT = re.compile(
-    r"\b(?:dead|inactive|silent)\b|never[_ ]fir|zero%?[_( ]{0,2}relu|zero[_ ]act|act\w{0,8}[_ ]zero|relu[_ ]zero"
+    r"\b(?:dead|inactive|silent)\b|never[-_ ](?:fir|activ)|zero%?[_( ]{0,2}relu|zero[_ ]act"
+    r"|act\w{0,8}[_ ]zero|relu[_ ]zero"
 )
 _LAYER = re.compile(r"(?:h|l|a|act|layer|hidden|fc)_?\d{1,3}")
 _SQUASHING = {"Sigmoid", "Tanh", "sigmoid", "tanh", "Softsign", "Hardtanh"}
+_LINEAR = {"Linear", "Conv1d", "Conv2d", "Dense"}
 _NORMS = {"LayerNorm", "BatchNorm1d", "BatchNorm2d", "GroupNorm", "InstanceNorm2d", "RMSNorm", "BatchNorm3d"}
 _DEPTHS = ("depth", "n_layers", "num_layers", "layers", "n_layer", "num_hidden_layers", "n_hidden_layers", "nlayers")
 # Half of a layer pinned or dead is where published detectors draw the line.
@@ -223,6 +225,8 @@ def _squashing(tree: ast.Module) -> Iterator[tuple[ast.Call, bool]]:
 
 def _builds(node: ast.AST) -> bool:
     """A function that makes a network, or a network written out at the top of a script."""
+    if isinstance(node, ast.For):  # `for _ in range(depth): layers += [nn.Linear(…), nn.Sigmoid()]`
+        return any(isinstance(part, ast.Call) and name_of(part.func) in _LINEAR for part in ast.walk(node))
     if isinstance(node, ast.FunctionDef):
         return any(word in node.name.lower() for word in ("net", "model", "build", "mlp", "make"))
     return isinstance(node, ast.Call) and name_of(node.func) == "Sequential"

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from traindx.artifacts import Run, Series
-from traindx.contract import Fact, Signal
+from traindx.contract import Citation, Fact, Signal
 from traindx.curves import adversaries, cite, cite_setting, is_number, named, objective, where, words_of
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
@@ -16,12 +16,21 @@ _KL = {"kl", "kld", "kldiv", "rate"}
 _DISCRIMINATOR = {"d", "disc", "discriminator", "critic"}
 _GENERATOR = {"g", "gen", "generator"}
 _PHASES = {"train", "val", "valid", "validation", "test", "eval", "dev"}
-_HIGHER = {"acc", "accuracy", "f1", "auc", "map", "recall", "precision", "score", "bleu", "rouge", "reward", "em"}
+_HIGHER = {
+    "acc", "accuracy", "f1", "auc", "map", "recall", "precision", "score", "bleu", "rouge", "reward", "em", "success",
+    "sr", "win", "winrate", "hits", "pass", "correct",
+}  # fmt: skip
 _LOWER = {"loss", "error", "ppl", "perplexity", "mse", "mae", "rmse", "wer", "cer", "bpb", "nll", "ce"}
 # A KL term of a hundredth of a nat, or below a thousandth of the reconstruction, tells the decoder nothing.
 NO_INFORMATION = 0.05
 _RECONSTRUCTIONS = {"rec", "recon", "reconstruction", "nll", "elbo", "ll", "likelihood", "negll", "bce", "mse", "ce"}
 _PENALTIES = {"l1", "l2", "reg", "penalty", "regularization", "regularisation", "sparsity", "regloss", "wd"}
+MOST_LINES = 4_000
+_REDUCED = re.compile(
+    r"(?:reduc\w{1,4}|lower\w{1,4}|decreas\w{1,4}|halv\w{1,4})\b[^.\d]{0,40}?"
+    r"\bto:?\s{0,3}(\d[\d.]{0,30}(?:e[-+]?\d{1,4})?)(?=\D|$)",
+    re.IGNORECASE,
+)
 _OF_BOXES = {"box", "bbox", "rpn", "cls", "obj", "dfl", "iou", "giou", "mask"}
 # From here on the penalty is the larger part of what is minimised.
 DOMINATES = 0.5
@@ -66,7 +75,7 @@ def compare_metrics(question: Question, run: Run) -> Together:  # noqa: ARG001 -
         *_adversaries(run, series),
         *_tasks(run, series),
         *_penalty(run, series),
-        *_scale(run, series),
+        *(_scale(run, series) or _announced_scale(run)),
         *_skipped(run),
     ]
     looked_at = sorted({row.name for row in series if _words(row) & (_KL | _DISCRIMINATOR | _GENERATOR | {"scale"})})
@@ -174,6 +183,26 @@ def _scale(run: Run, series: list[Series]) -> list[Signal]:
             place = cite(run, row, len(row) - 1, claim)
             facts: dict[str, Fact] = {"scale_start": first, "scale_end": last}
             return [Signal(id="loss-scale-at-floor", claim=claim, citations=[place], facts=facts)]
+    return []
+
+
+def _announced_scale(run: Run) -> list[Signal]:
+    """A scale that is told in sentences: `Gradient overflow.  Skipping step, … reducing loss scale to 0.5`."""
+    for file in run.files:
+        told: list[tuple[int, str, float]] = []
+        for number, text in enumerate(run.lines(file.path, 1, MOST_LINES) if file.role == "log" else [], 1):
+            found = _REDUCED.search(text[:400]) if "scale" in text else None
+            if found is not None:
+                told.append((number, text.strip()[:240], float(found[1])))
+        if len(told) >= FEWEST and told[-1][2] <= 1 < told[0][2]:
+            (first_line, first, start), (last_line, last, end) = told[0], told[-1]
+            claim = f"{len(told)} overflows reduced the loss scale from {start:g} to {end:g}"
+            places = [
+                Citation(claim=claim, source=file.path, locator=f"line {line}", quote=text)
+                for line, text in ((first_line, first), (last_line, last))
+            ]
+            facts: dict[str, Fact] = {"scale_start": start, "scale_end": end}
+            return [Signal(id="loss-scale-at-floor", claim=claim, citations=places, facts=facts)]
     return []
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from traindx.artifacts import Run, Series
 from traindx.contract import Citation, Fact, Signal, Value
-from traindx.curves import Objective, cite_setting, is_number, objective, where
+from traindx.curves import Objective, cite, cite_setting, is_number, objective, where, words_of
 from traindx.curves.reading.breaks import relearned_from
 from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
 
@@ -19,6 +19,9 @@ _DATA_FILE = re.compile(
     r"[\w-]+\.(?:parquet|pq|[ct]sv|jsonl|np[yz]|tfrecord|tar|bin|h5|arrow)\b|\bshard[-_ ]?\d+", re.I
 )
 _NAMED_VALUE = re.compile(r"([A-Za-z]\w{1,30})\s{0,2}[=:]\s{0,2}([^\s,;|=]{1,80})")
+_INPUTS = {"feat", "feature", "features", "input", "inputs", "data", "pixel", "pixels", "img", "image", "src", "seqlen"}
+APART = 6.0
+"""scatters between two levels that are not the same"""
 FEWEST = 5
 STAYS_UP = 2.0
 """times its former level that a curve must keep after a jump, for the jump to be more than a spike"""
@@ -103,10 +106,15 @@ def find_changes(question: Question, run: Run) -> ChangeReport:  # noqa: ARG001 
     onset = None if goal is None else goal.shape.broke
     if goal is not None and onset is None:
         onset = relearned_from(goal) or _jump(goal)
-    if goal is None or onset is None or onset == 0:
+    spike = None if goal is None or onset is not None else goal.shape.peak_index
+    if goal is not None and spike:
+        onset = spike
+    if goal is None or not onset:
         raise NoData("the loss has no break to look around")
     loss = goal.series
-    found = [*_announced(run, loss, onset), *_switched(run, loss, onset), *_planned(run, loss, onset)]
+    found = _shifted_inputs(run, loss, onset)
+    if not spike:
+        found += [*_announced(run, loss, onset), *_switched(run, loss, onset), *_planned(run, loss, onset)]
     by_signal: dict[str, list[tuple[Kind, Citation]]] = {}
     for kind, place in found:
         by_signal.setdefault(kind.signal, []).append((kind, place))
@@ -143,7 +151,7 @@ def _signal(rows: list[tuple[Kind, Citation]], at: str) -> Signal:
 
 
 def _line(place: Citation) -> int:
-    return int(place.locator.removeprefix("line "))
+    return int(place.locator.removeprefix("line ").split(",")[0])
 
 
 def _announced(run: Run, loss: Series, onset: int) -> list[tuple[Kind, Citation]]:
@@ -212,6 +220,24 @@ def _another_file(loss: Series, line: int, old: str, new: str) -> list[tuple[Kin
     kind = next(kind for kind in KINDS if kind.signal == "data-changed-at-onset")
     claim = f"the data come from `{now[0]}`, and came from `{was[0]}` before"
     return [(kind, Citation(claim=claim, source=loss.source, locator=f"line {line}", quote=new.strip()[:LONGEST]))]
+
+
+def _shifted_inputs(run: Run, loss: Series, onset: int) -> list[tuple[Kind, Citation]]:
+    """Statistics of the inputs that go to another level where the loss breaks, and stay there."""
+    kind = next(kind for kind in KINDS if kind.signal == "data-changed-at-onset")
+    found = []
+    for row in run.series:
+        if row.source != loss.source or len(row) != len(loss) or not words_of(row) & _INPUTS:
+            continue
+        before, after = row.values[max(0, onset - 10) : onset], row.values[onset : onset + 10]
+        if min(len(before), len(after)) < FEWEST or not np.isfinite([*before, *after]).all():
+            continue
+        scatter = max(float(np.std(before)), float(np.std(after)), 1e-12)
+        change = abs(float(np.median(after) - np.median(before)))
+        if change > APART * scatter and abs(float(after[0] - np.median(before))) > 0.5 * change:
+            levels = f"from {np.median(before):.4g} to {np.median(after):.4g}"
+            found.append((kind, cite(run, row, onset, f"`{row.original}` goes {levels} and stays there")))
+    return found
 
 
 def _planned(run: Run, loss: Series, onset: int) -> list[tuple[Kind, Citation]]:

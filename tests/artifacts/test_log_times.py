@@ -74,6 +74,9 @@ def test_a_log_without_stamps_or_with_impossible_ones_has_no_times(tmp_path: Pat
         "[INFO] Resuming training from checkpoint at out/step_5.ckpt",
         "=> loaded checkpoint 'out/last.pth' (epoch 3)",
         "Restored the latest checkpoint, step 5",
+        "[resume] loaded ckpt.pt, continuing at epoch 11",
+        "=== job 88120 requeued",
+        "Continuing training from step 5",
     ],
 )
 @pytest.mark.parametrize("length", [10, 4_000], ids=["few lines", "a large block"])
@@ -82,7 +85,10 @@ def test_a_resumption_whose_step_goes_on_is_marked(tmp_path: Path, said: str, le
     assert _loss(tmp_path, "\n".join([*lines[:5], said, *lines[5:]])).restarts == (5,)
 
 
-@pytest.mark.parametrize("said", ["Loaded 5 shards from disk, epoch 3", "Resume is disabled", "presumably at step 5"])
+@pytest.mark.parametrize(
+    "said",
+    ["Loaded 5 shards from disk, epoch 3", "Resume is disabled", "presumably at step 5", "the loss continues to fall"],
+)
 def test_other_words_are_no_resumption(tmp_path: Path, said: str) -> None:
     lines = [f"step {step} loss {1 / (step + 1):.4f}" for step in range(10)]
     assert _loss(tmp_path, "\n".join([*lines[:5], said, *lines[5:]])).restarts == ()

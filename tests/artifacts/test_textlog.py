@@ -183,3 +183,21 @@ def test_a_table_with_bars_between_its_columns() -> None:
 def test_bars_between_names_with_values_are_no_table() -> None:
     text = "".join(f"step {n} | loss 0.{n} | lr 0.1\n" for n in range(1, 9))
     assert _one(text).values.tolist() == [n / 10 for n in range(1, 9)]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("ep {n} | BCE(train)={v} | BCE(test)=0.7", "train/bce"),
+        ("ep {n} | BCE(train)=0.7 | BCE(test)={v}", "test/bce"),
+        ("[Train][Epoch {n}/9][Iter: 0/50]lr(Piecewise): {v}, loss: 0.5", "lr"),
+        ("step {n} mse 0.5 inactive(fc2) {v}", "inactive_fc2"),
+        ("epoch {n} | mse 0.5 | inactive units l1 {v}% l2 3%", "inactive_units_l1"),
+        (" validation loss at iteration {n} | lm loss value: {v} | lm loss PPL: 9.5", "val/loss"),
+    ],
+)
+def test_words_behind_and_before_a_name(line: str, name: str) -> None:
+    values = [2.5, 1.25, 0.125]
+    series = _one("".join(line.format(n=n, v=v) + "\n" for n, v in enumerate(values, 1)), name)
+    assert series.values.tolist() == values
+    assert [int(at) for at in series.at] == [1, 2, 3]

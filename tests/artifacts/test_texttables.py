@@ -96,3 +96,11 @@ def test_phases_of_mmengine_and_updates_of_fairseq() -> None:
         '2026-01-02 03:04:05 | INFO | train_inner | {"epoch": 1, "update": 0.5, "loss": "9.1", "num_updates": "100"}\n'
     )
     assert _read(fairseq)["train_inner:loss"].at.tolist() == [100]
+
+
+def test_a_table_of_single_blanks_below_other_lines() -> None:
+    rows = "".join(f"{n}     1.{n}74373    1.5{n}4625    0.26{n}500  00:03\n" for n in range(5))
+    found = _read(f"learn.fit(24, 1e-3)\n\nepoch train_loss  valid_loss  accuracy  time\n{rows}")
+    assert found["train_loss"].values.tolist() == [1.074373, 1.174373, 1.274373, 1.374373, 1.474373]
+    assert found["train_loss"].at.tolist() == [0, 1, 2, 3, 4]
+    assert found["accuracy"].lines.tolist() == [4, 5, 6, 7, 8]

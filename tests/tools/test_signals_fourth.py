@@ -111,11 +111,59 @@ def configured(text: str) -> dict[str, str]:
     return {"config.yaml": text, **table(loss=falling())}
 
 
+def single() -> dict[str, str]:
+    """Losses of single samples: their median falls, their mean does not; validation drifts up."""
+    draws = np.random.default_rng(5)
+    lines = []
+    for step in range(1, 2001):
+        easy = draws.random() < (0.2 if step < 400 else 0.6)
+        value = draws.exponential(0.02 if easy else 1.2 if step < 400 else 2.4)
+        lines.append(f"step={step} loss={value:.5f}")
+        if step % 200 == 0:
+            lines.append(f"eval step={step} val_loss={0.9 + 0.0002 * step:.4f}")
+    return {"fit.log": "\n".join(lines) + "\n"}
+
+
+def measured(spread: float) -> dict[str, str]:
+    """A spike in the loss, and a statistic of the inputs that stands at `spread` from there on."""
+    loss = np.array(falling(30, 0.35, 0.004, start=0.3))
+    loss[15:18] += [0.6, 0.2, 0.05]
+    spreads = np.where(np.arange(30) < 15, 1.0, spread) + wobble(30, 0.004)
+    return table(loss=loss.round(4).tolist(), feat_std=spreads.round(4).tolist())
+
+
+def overflows(count: int) -> dict[str, str]:
+    lines = []
+    for n in range(60):
+        if n < count:
+            scale = 65536 / 2 ** (n + 1)
+            lines.append(f"Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to {scale}")
+        lines.append(f"Epoch: [1][{n}/60]\tLoss 3.4{n % 7}21 (3.4127)\tlr 0.1")
+    return {"train.out": "\n".join(lines) + "\n"}
+
+
+def successes(kept: float) -> str:
+    rows = [
+        {"epoch": n, "train_loss": 0.01, "success_cups": 1.0 if n < 10 else kept, "success_tools": float(n >= 11)}
+        for n in range(24)
+    ]
+    return "\n".join(map(json.dumps, rows)) + "\n"
+
+
+TYPED = (
+    "import torch\nfrom torch import nn\n\nDTYPE = torch.{name}\nnet = nn.Linear(4, 2).to(DTYPE)\n"
+    "opt = torch.optim.Adam(net.parameters(), lr=1e-3)\nfor x, y in data:\n    opt.zero_grad()\n"
+    "    loss = net(x).sum()\n    loss.backward()\n    opt.step()\n"
+)
 DEEP = (
     "import torch.nn as nn\n\n\nclass Deep(nn.Module):\n    def __init__(self, d_in, depth={depth}):\n"
     "        super().__init__()\n        self.blocks = nn.ModuleList([nn.Linear(d_in, d_in) for _ in range(depth)])\n"
     "        self.act = nn.Sigmoid()\n\n    def forward(self, x):\n        for block in self.blocks:\n"
     "            x = self.act(block(x))\n        return x\n"
+)
+STACKED = (
+    "import torch\nfrom torch import nn\n\nDEPTH = {depth}\nlayers = []\nfor _ in range(DEPTH):\n"
+    "    layers += [nn.Linear(8, 8), nn.Sigmoid()]\nnet = nn.Sequential(*layers, nn.Linear(8, 2))\n"
 )
 SUMMARY = "Total params: {count}\n" + "\n".join(f"Epoch {n}/30 - loss: {v:.4f}" for n, v in enumerate(falling(), 1))
 RULED = (0.69429 - 1e-5 * np.arange(60)).round(5).tolist()
@@ -143,6 +191,22 @@ CASES = [
          "loss-fell-slowly"),
     case(CURVE, "a counter is no loss", {"m.csv": "eval_at,acc\n" + "\n".join(f"{500 * n},0.9" for n in range(1, 9))},
          silent="loss-diverged loss-never-fell"),
+    case(CURVE, "an explosion, and then a plateau", table(loss=[1600.0, *(0.3 + wobble(24, 0.01)).round(4).tolist()]),
+         "loss-dropped-at-once"),
+    case(CURVE, "a steep start", table(loss=[160.0, *falling(24)]), silent="loss-dropped-at-once"),
+    case(CURVE, "single losses, as high as ever on average", single(), silent="val-rises-while-train-falls"),
+    case(HYPER, "a type in the code", {"train.py": TYPED.format(name="float16"), **table(loss=falling())},
+         "half-precision weights-in-half"),
+    case(HYPER, "another type in the code", {"train.py": TYPED.format(name="float32"), **table(loss=falling())},
+         silent="half-precision weights-in-half"),
+    case(CHANGES, "inputs on another level", measured(1.3), "data-changed-at-onset"),
+    case(CHANGES, "inputs as before", measured(1.0), silent="data-changed-at-onset"),
+    case(TOGETHER, "a scale told in sentences", overflows(24), "loss-scale-at-floor"),
+    case(TOGETHER, "a scale that finds its place", overflows(6), silent="loss-scale-at-floor"),
+    case(TOGETHER, "the cups are forgotten", {"eval.jsonl": successes(0.0)}, "older-task-forgotten"),
+    case(TOGETHER, "the cups are kept", {"eval.jsonl": successes(0.97)}, silent="older-task-forgotten"),
+    case(ACTIVE, "of which layer", {"fit.log": "\n".join(
+        f"step {n} mse {v:.4f} grad fc1 0 inactive(fc2) 1.00" for n, v in enumerate(falling()))}, "units-dead"),
     case(HYPER, "modest", configured("optimizer: adam\nlr: 0.0001\n"), "lr-modest"),
     case(HYPER, "bold", configured("optimizer: adam\nlr: 0.002\n"), silent="lr-modest lr-far-above-usual"),
     case(HYPER, "a pair of betas is Adam's", configured("lr: 0.4\nbeta1: 0.9\nbeta2: 0.99\n"), "lr-absurd"),
@@ -166,6 +230,12 @@ CASES = [
          "gradients-even-over-layers"),
     case(GRADIENTS, "a list of even layers", listed(0.2, 0.3, 0.2, 0.4), "gradients-even-over-layers",
          "gradients-vanish-towards-input"),
+    case(GRADIENTS, "layers by name in a line", {"train.log": "\n".join(
+        f"[{n:02d}/20] train 0.69{n:02d} acc 0.5\n  |grad| per layer: L0=2e-11 L1=1e-6 L2=0.1" for n in range(1, 13))},
+         "gradients-vanish-towards-input"),
+    case(GRADIENTS, "measured before clipping", {"config.yaml": "grad_clip_norm: 0.0015\n", "train.log": "\n".join(
+        f"iter {10 * n} | loss: {v:.4f} | grad_norm(before clip): 0.35{n:02d}" for n, v in enumerate(falling(), 1))},
+         "updates-clipped-away"),
     case(GRADIENTS, "fades, and nothing is solved", faded(1e-4, 3.2), "grad-norm-faded"),
     case(GRADIENTS, "fades because all is solved", faded(1e-4, 0.1), silent="grad-norm-faded"),
     case(SEAMS, "resumed with the first rate again", resumed(0.2, 0.4), "resumed-with-a-jump"),
@@ -179,6 +249,8 @@ CASES = [
         f"epoch {n} | mse {v:.4f} | inactive units l1 4% l2 2% | grad l3 6e-01" for n, v in enumerate(falling()))},
          "activations-alive", "units-dead"),
     case(ACTIVE, "one activation for ten layers", {"net.py": DEEP.format(depth=10)}, "deep-saturating-stack"),
+    case(ACTIVE, "a stack in a script", {"net.py": STACKED.format(depth=12)}, "deep-saturating-stack"),
+    case(ACTIVE, "a small stack in a script", {"net.py": STACKED.format(depth=3)}, silent="deep-saturating-stack"),
     case(ACTIVE, "one activation for two layers", {"net.py": DEEP.format(depth=2)}, silent="deep-saturating-stack"),
     case(TOGETHER, "a box is no penalty", table(total_loss=[2.5] * 10, loss_cls=[1.0] * 10, loss_box_reg=[1.5] * 10),
          silent="penalty-dominates"),

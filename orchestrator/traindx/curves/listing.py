@@ -12,6 +12,7 @@ MOST_LINES = 4_000
 FEWEST_LAYERS = 3
 LONGEST = 240
 _SIZE = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])")
+_NAMED_SIZE = re.compile(r"=\s{0,3}(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\w.])")
 # `blocks.0.weight    |w| 4.002  |grad| 1.07e-08`, `fc1.weight grad_norm=0.003`.
 _LAYER = re.compile(
     r"\s{0,40}[-*]?\s?"
@@ -52,9 +53,10 @@ def _in_a_line(source: str, lines: list[str]) -> Iterator[Listing]:
     """`|grad| per layer: 1e-06 4e-06 0.5`."""
     for number, text in enumerate(lines, 1):
         named, _, numbers = text.partition(":")
-        if "grad" not in named.lower() or "layer" not in named.lower() or "=" in numbers:
+        if "grad" not in named.lower() or "layer" not in named.lower():
             continue
-        sizes = tuple(abs(float(size)) for size in _SIZE.findall(numbers))
+        named_sizes = _NAMED_SIZE.findall(numbers)  # `L0=2.7e-11 L1=5.8e-11`
+        sizes = tuple(float(size) for size in named_sizes or _SIZE.findall(numbers))
         if len(sizes) >= FEWEST_LAYERS:
             yield Listing(sizes, ("the first layer", "the last layer"), source, ((number, text.strip()[:LONGEST]),))
 

@@ -32,7 +32,11 @@ _BRACKETED = re.compile(r"([A-Za-z_][\w ]{0,30}?)\s{0,3}[:=]?\s{0,3}[\[(]\s{0,8}
 # MMEngine: `Epoch(train)  [1][ 50/100]`.
 _PHASED = re.compile(r"(Epoch|Iter)\((train|val|test)\)\s{0,8}\[\s{0,8}$")
 # `BCE(train)=0.69`, `loss [val]: 0.3`, `lr(Piecewise): 0.05`.
-_WORD_BEHIND = re.compile(r"([A-Za-z_][\w.]{0,30}(?: [a-z]{1,12})?)\s?[(\[]([A-Za-z]{2,16})[)\]]\s{0,3}[:=]\s{0,8}$")
+_WORD_BEHIND = re.compile(
+    r"([A-Za-z_][\w.]{0,30}(?: [a-z]{1,12})?)\s?[(\[]([A-Za-z]{2,16}(?: [a-z]{2,12}){0,2})[)\]]\s{0,3}[:=]\s{0,8}$"
+)
+# `inactive(fc2) 0.03`: of which part.
+_PART_BEHIND = re.compile(r"(?<!\S)([A-Za-z_]\w{2,30})\(([A-Za-z_]\w{0,16})\)\s{0,3}[:=]?\s{0,8}$")
 # `loss: tensor(0.38, device='cuda:0', grad_fn=<NllLossBackward0>)`; without a name it is what `print(loss)` gives.
 _TENSOR = re.compile(r"tensor\($")
 _GRADIENT = "grad_fn=<"
@@ -273,6 +277,9 @@ def _key(before: str) -> tuple[str, bool, str]:
     if told and (phase_in(told[2]) or normalise(told[1].strip()).kind not in {"other", "cost"}):
         name = told[1].strip()
         return f"{told[2]} {name}" if phase_in(told[2]) else name, True, before[: -len(told[0])]
+    part = _PART_BEHIND.search(before[-60:])
+    if part:
+        return f"{part[1]} {part[2]}", True, before[: -len(part[0])]
     bracketed = _BRACKETED.search(before[-60:])
     if bracketed and normalise(bracketed[1].split()[-1]).kind in _NAMED_BEFORE_BRACKETS:
         return bracketed[1].split()[-1], True, before

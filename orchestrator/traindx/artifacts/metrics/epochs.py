@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from traindx.artifacts.model import Series
 
 FEWEST = 3
@@ -21,6 +19,8 @@ def mark_epochs(series: Sequence[Series]) -> list[Series]:
     `add_scalar("epoch/lr", rate, epoch)` and `add_scalar("batch/loss", loss, step)` go into one file, and nothing in it
     says that the two numbers differ in kind.
     """
+    import numpy as np
+
     last: dict[tuple[str, str], float] = {(row.source, row.axis): 0.0 for row in series}
     final: dict[str, int] = {}
     for row in series:
@@ -36,7 +36,8 @@ def _counts_epochs(row: Series, last: dict[tuple[str, str], float], final: dict[
     # Logged to the end of the file, one by one, while other counters went far beyond.
     to_the_end = int(row.lines[-1]) >= TO_THE_END * final[row.source]
     further = last[row.source, "step"] >= TIMES * (float(row.at[-1]) + 1)
-    return to_the_end and further and bool((np.diff(row.at) == 1).all()) and float(row.at[0]) in {0.0, 1.0}
+    one_by_one = bool((row.at[1:] - row.at[:-1] == 1).all())
+    return to_the_end and further and one_by_one and float(row.at[0]) in {0.0, 1.0}
 
 
 def _as_epochs(row: Series) -> Series:

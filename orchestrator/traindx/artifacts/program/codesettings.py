@@ -33,6 +33,7 @@ _TELLING_CALLS = frozenset(
     ]
 )
 _MAPPINGS = frozenset({"dict", "SimpleNamespace", "Namespace", "EasyDict", "edict", "ConfigDict", "Munch", "Box"})
+_DTYPES = frozenset({"float16", "half", "bfloat16", "float32", "float64"})
 _MOST = 2_000
 # The first arguments of these are named in torch, but people give them by position.
 _POSITIONAL = {
@@ -142,7 +143,9 @@ def _parts(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _value(node: ast.expr) -> object:
-    """The value of a literal, also of `1 / 255` or `2 ** 16`; None where it has to be computed by running."""
+    """The value of a literal, also of `1 / 255`, `2 ** 16` or `torch.float16`; None where it has to be computed."""
+    if isinstance(node, ast.Attribute) and node.attr in _DTYPES:
+        return node.attr
     try:
         return _arithmetic(node) if isinstance(node, ast.BinOp) else ast.literal_eval(node)
     except (ValueError, TypeError, ArithmeticError, RecursionError, MemoryError):

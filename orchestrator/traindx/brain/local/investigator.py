@@ -9,7 +9,7 @@ from traindx.brain.interface import Case, Findings
 from traindx.brain.local.belief import WORTH_ASKING, Belief, believe, roots_and_followers
 from traindx.brain.local.plan import plan
 from traindx.brain.local.sections import Answer, sections_for
-from traindx.brain.local.testimony import testimony
+from traindx.brain.local.testimony import heard_in
 from traindx.catalog import FailureMode, fix_for, issue_for, load_healthy
 from traindx.contract import LIKELY, Event, Evidence, RootCause, Signal, Status
 from traindx.request import KINDS
@@ -35,7 +35,7 @@ class LocalInvestigator:
         )
         results = [await case.call(tool) for tool in planned.tools]
         signals = [signal for result in results for signal in result.signals]
-        signals += testimony(case.request.message)
+        signals += heard_in(case.request.message)
         for signal in signals:
             case.listener(Event(kind="finding", text=signal.claim))
         notes = [

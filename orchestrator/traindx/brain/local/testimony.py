@@ -33,7 +33,7 @@ HEARD = (
     _said(
         "said-fine-in-full-precision",
         "you say that it trains in full precision",
-        rf"\b{_FULL}\b[^.!?\n]{{0,60}}\b{_FINE}\b|\b{_FINE}\b[^.!?\n]{{0,30}}\b{_FULL}\b",
+        rf"\b{_FULL}\b[^.!?\n]{{0,60}}\b{_FINE}\b(?!\s?\?)|\b{_FINE}\b[^.!?\n]{{0,30}}\b{_FULL}\b(?!\s?\?)",
     ),
     _said(
         "said-resumed",
@@ -45,6 +45,6 @@ HEARD = (
 VOCABULARY = {one.signal: one.what for one in HEARD}
 
 
-def testimony(message: str) -> list[Signal]:
+def heard_in(message: str) -> list[Signal]:
     """The signals in what the user says; nobody can open them, so they carry no citation."""
     return [Signal(id=one.signal, claim=one.what) for one in HEARD if one.pattern.search(message[:4000])]

@@ -20,6 +20,7 @@ FAR = 0.2
 """what is left of a loss that fell far"""
 FEW_EPOCHS = 20
 RESTLESS = 0.02
+EXPLOSION = 100
 MANY = 128
 """points of which a thirty-second still has a level"""
 
@@ -51,6 +52,9 @@ def learning(run: Run, goal: Objective) -> list[Signal]:
     claim = f"`{loss.original}` {goal.fell} {span} over {shape.points} points"
     ends = [cite(run, loss, 0, "the first value"), cite(run, loss, last, "the last value")]
     found = [Signal(id="loss-fell", claim=claim, citations=ends, facts=facts)]
+    if _at_once(goal):
+        said = f"`{loss.original}` came down from {goal.costs[0]:.4g} before its second point, and hardly since"
+        found.append(Signal(id="loss-dropped-at-once", claim=said, citations=ends[:1], facts=facts))
     strength = _still_falling(run, goal)
     if strength > 0:
         said = f"`{loss.original}` was still falling at the end: {goal.shown(shape.end):.4g}"
@@ -73,6 +77,15 @@ def learning(run: Run, goal: Objective) -> list[Signal]:
         strength = float(np.clip(shape.end / shape.start, 0.0, 1.0)) if shape.start > 0 else 0.3
         found.append(Signal(id="loss-settled-early", claim=said, strength=strength, citations=ends[1:], facts=facts))
     return found if chance is None else [*found, chance]
+
+
+def _at_once(goal: Objective) -> bool:
+    """A first point hundreds of times above all that follow, which hardly moves: it started with an explosion."""
+    costs = goal.costs[np.isfinite(goal.costs)]
+    if goal.rewarded or len(costs) < 6 or float(costs[1:].min()) <= 0:
+        return False
+    early, late = float(np.median(costs[1:4])), float(np.median(costs[-3:]))
+    return float(costs[0]) > EXPLOSION * float(costs[1:].max()) and late > 0.5 * early
 
 
 def _wanders(run: Run, goal: Objective) -> list[Signal]:

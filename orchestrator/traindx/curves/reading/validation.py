@@ -14,6 +14,7 @@ from traindx.curves.shape import Shape, shape_of
 FEWEST = 5
 LEAST_SHARE = 0.25
 CLEAR = 0.7
+DENSE = 200
 BY_HEART = 0.1
 """what a memorised training loss is of the validation loss, at most"""
 
@@ -43,7 +44,7 @@ def _followed(run: Run, goal: Objective, seen_on: Series) -> list[Signal]:
     # Where training has memorised its samples, a smaller turn is enough.
     share = 0.04 if 0 < shape.end < BY_HEART * seen.end else 0.1
     turned = seen.onset is not None or seen.rise > max(share * abs(seen.best), 4 * seen.noise, 0.03 * seen.improvement)
-    if turned and best < last and _train_at(loss, seen_on, best) > shape.end:
+    if turned and best < last and _train_at(loss, seen_on, best) > shape.end and _went_on(loss, seen_on, best):
         claim = (
             f"`{seen_on.original}` rose from {seen.best:.4g} at {facts['best_at']} to {seen.end:.4g}"
             f" while `{loss.original}` went on falling to {shape.end:.4g}"
@@ -114,6 +115,18 @@ def _restless(run: Run, goal: Objective, seen_on: Series) -> list[Signal]:
         return []
     claim = f"`{seen_on.original}` jumps between {half.min():.4g} and {half.max():.4g} over the second half of the run"
     return [Signal(id="val-restless", claim=claim, citations=[cite(run, seen_on, len(seen_on) - 1, claim)])]
+
+
+def _went_on(loss: Series, seen_on: Series, best: int) -> bool:
+    """Whether training, on average, fell after validation was best: single noisy losses may have a low median."""
+    since = loss.values[moment(loss, seen_on, best) :]
+    since = since[np.isfinite(since)]
+    if len(since) < DENSE:
+        return True
+    quarters = np.array_split(since, 4)
+    early, late = quarters[0], quarters[-1]
+    slack = float(np.std(since)) * float(2 / len(early)) ** 0.5
+    return bool(float(np.mean(early) - np.mean(late)) > slack)
 
 
 def _train_at(loss: Series, seen_on: Series, best: int) -> float:

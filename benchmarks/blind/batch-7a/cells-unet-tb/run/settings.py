@@ -1,0 +1,10 @@
+# experiment settings
+SEED = 2
+LOGDIR = "tb/unet_cells"
+EPOCHS = 20
+BATCH = 20
+BASE_LR = 0.02
+MAX_LR = 3.0
+STEP_UP = 200
+STEP_DOWN = 100
+MODE = "triangular2"

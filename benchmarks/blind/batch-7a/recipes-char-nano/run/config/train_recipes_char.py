@@ -1,0 +1,22 @@
+# train a miniature character-level model on the recipes dump
+out_dir = 'out-recipes-char'
+eval_interval = 100
+log_interval = 10
+dataset = 'recipes_char'
+batch_size = 16
+block_size = 32
+n_layer = 3
+n_head = 4
+n_embd = 64
+dropout = 0.0
+learning_rate = 4e-1
+max_iters = 400
+lr_decay_iters = 400
+min_lr = 4e-2
+weight_decay = 1e-1
+beta1 = 0.9
+beta2 = 0.99
+grad_clip = 1.0
+warmup_iters = 20
+device = 'cpu'
+compile = False
