@@ -46,3 +46,8 @@ def test_a_counter_and_a_value_without_names_are_step_and_loss(tmp_path: Path) -
 )
 def test_other_numbers_are_left_alone(tmp_path: Path, name: str, text: str) -> None:
     assert series(tmp_path, name, text) == {}
+
+
+def test_long_runs_of_digits_take_no_time(tmp_path: Path) -> None:
+    (tmp_path / "loss.txt").write_text("\n".join(["1" * 400 + "x"] * 5 + ["1 2.5"] * 10))
+    assert Run(Scope.of(tmp_path)).series == []

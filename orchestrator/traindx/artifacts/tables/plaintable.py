@@ -15,7 +15,7 @@ from traindx.artifacts.tables.record import Records
 _HEAD = 8 << 10
 _FEWEST = 5
 _MOST_COLUMNS = 50
-_NUMBERS = re.compile(rb"[ \t]*(?:[-+]?(?:\d[\d.]*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf|NaN|Inf)[ \t\r]*)+$")
+_NUMBER = re.compile(rb"[-+]?(?:\d[\d.]*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf|NaN|Inf)")
 _NAME = re.compile(r"[A-Za-z][\w./%()-]{0,40}$")
 
 
@@ -23,9 +23,9 @@ def plain_names(head: bytes, path: str) -> list[str] | None:
     """The names of the columns of a file of numbers; None when it is none, or nothing says what it holds."""
     lines = [line for line in head[:_HEAD].split(b"\n") if line.strip()]
     lines = lines[:-1] if len(head) >= _HEAD else lines
-    heading = [line for line in lines[:3] if not _NUMBERS.match(line)]
+    heading = [line for line in lines[:3] if not _is_numbers(line)]
     rows = [line.split() for line in lines[len(heading) :]]
-    if len(heading) > 1 or len(rows) < _FEWEST or not all(_NUMBERS.match(line) for line in lines[len(heading) :]):
+    if len(heading) > 1 or len(rows) < _FEWEST or not all(map(_is_numbers, lines[len(heading) :])):
         return None
     width = len(rows[0])
     if width > _MOST_COLUMNS or any(len(row) != width for row in rows):
@@ -34,6 +34,11 @@ def plain_names(head: bytes, path: str) -> list[str] | None:
         names = heading[0].decode(errors="replace").lstrip("#% \t").split()
         return names if len(names) == width and all(_NAME.match(name) for name in names) else None
     return _guessed(rows, width, path)
+
+
+def _is_numbers(line: bytes) -> bool:
+    """Whether a line holds numbers and nothing else; word by word, so that no text makes the search slow."""
+    return all(map(_NUMBER.fullmatch, line.split()))
 
 
 def _guessed(rows: list[list[bytes]], width: int, path: str) -> list[str] | None:
@@ -77,7 +82,7 @@ def read_plain(handle: BinaryIO, path: str) -> list[Series] | None:
     for first, data in RawBlocks(handle):
         for number, line in enumerate(data.split(b"\n"), first):
             cells = line.split()
-            if len(cells) == len(names) and _NUMBERS.match(line):
+            if len(cells) == len(names) and _is_numbers(line):
                 records.row((name, cell.decode(), number) for name, cell in zip(names, cells, strict=True))
         records.columns.bound()
     return records.columns.series(path)
