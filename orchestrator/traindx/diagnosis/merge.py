@@ -39,10 +39,14 @@ def conclude(
     causes: Sequence[RootCause],
     provenance: Provenance,
 ) -> Diagnosis:
-    """One diagnosis from the specialists' findings; `causes` are theirs after verification. The first one leads."""
-    lead = findings[0]
+    """One diagnosis from the specialists' findings; `causes` are theirs after verification.
+
+    Who knows the first cause best reports, if it was sent; else the first in the ranking.
+    """
     ranked = sorted(_joined(causes), key=_rank)
     likely = [cause for cause in ranked if cause.likely]
+    owners = [one for one in findings if likely and one.specialist == likely[0].specialist]
+    lead = (owners or findings)[0]
     status = _status(findings, bool(likely))
     shown = ranked[: max(len(likely), MOST_NAMED)]
     if status == "healthy":
@@ -51,7 +55,7 @@ def conclude(
     return Diagnosis(
         status=status,
         summary=_summary(status, shown, context, findings),
-        request=_request(request),
+        request=_request(request, lead.specialist),
         root_causes=shown,
         excluded=_distinct([row for one in findings for row in _set_aside(one, names)]),
         quick_fixes=[cause.fix.summary for cause in shown if cause.likely],
@@ -91,11 +95,12 @@ def several_runs(context: ContextPackage, folder: Path, provenance: Provenance) 
     )
 
 
-def _request(request: Request) -> RequestSummary:
+def _request(request: Request, lead: str = "") -> RequestSummary:
+    ranked = [row.specialist for row in request.ranking]
     return RequestSummary(
         kind=request.kind,
         symptoms=list(request.symptoms),
-        specialists=[row.specialist for row in request.ranking],
+        specialists=sorted(ranked, key=lambda name: name != lead),
         reason=request.reason,
     )
 

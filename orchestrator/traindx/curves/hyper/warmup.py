@@ -27,6 +27,7 @@ WARMUPS = (
 ADAM_LIKE = {"adam", "adamw", "nadam", "adamax", "lion", "lamb"}
 # Below this, attention layers start well without a warm-up.
 BOLD = 1e-3
+NEARLY = 0.9  # the first logged rate of a decaying schedule lies a little below its peak
 FULL = {**dict.fromkeys(ADAM_LIKE, BOLD), "sgd": 0.1}
 """rates from which on the first steps of any deep network are bold"""
 
@@ -45,7 +46,7 @@ def warmup(run: Run, rate: Series | None) -> list[Signal]:
     if rate is not None:
         found.append(Signal(id="no-warmup", claim="the learning rate starts at its peak: there is no warm-up"))
     peak = peak_rate(run, rate)
-    if planned is not None and peak is not None and peak >= FULL.get(optimizer(run) or "", FULL["sgd"]):
+    if planned is not None and peak is not None and peak >= NEARLY * FULL.get(optimizer(run) or "", FULL["sgd"]):
         claim = f"`{planned.key}` = 0: the run starts at its full rate of {peak:g}"
         found.append(Signal(id="warmup-zero", claim=claim, citations=[cite_setting(run, planned, claim)]))
     if peak is None or optimizer(run) not in ADAM_LIKE or peak < BOLD or not _has_attention(run):
