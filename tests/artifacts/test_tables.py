@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from traindx.artifacts import Run, Scope
 from traindx.artifacts.model import Series
 from traindx.artifacts.tables.table import read_csv, read_json, read_jsonl
 
@@ -96,3 +98,23 @@ def test_commas_for_points_where_something_else_separates() -> None:
     (loss,) = [row for row in read_csv(io.BytesIO(many), "log.csv") if row.name == "train/verlust"]
     assert loss.values[:3].tolist() == [1.5987, 0.1846, 0.3]
     assert len(loss) == 2999
+
+
+def test_one_value_a_row_under_the_name_that_the_row_tells(tmp_path: Path) -> None:
+    rows = [f"a1,train_loss,{2 / (n + 1):.4f},{10 * n},1700{n}" for n in range(2_000)]
+    rows += [f"a1,val_loss,{3 / (n + 1):.4f},{10 * n},1700{n}" for n in range(0, 2_000, 100)]
+    (tmp_path / "metrics.csv").write_text("run_id,key,value,step,timestamp\n" + "\n".join(rows) + "\n")
+    variants = [
+        {"metric": "acc", "variant": phase, "value": 0.5, "iter": n} for n in range(5) for phase in ("train", "val")
+    ]
+    (tmp_path / "scalars.jsonl").write_text("\n".join(map(json.dumps, variants)) + "\n")
+    found = {row.name: row for row in Run(Scope.of(tmp_path)).series}
+    assert sorted(found) == ["train/accuracy", "train/loss", "val/accuracy", "val/loss"]
+    assert found["train/loss"].values[:3].tolist() == [2.0, 1.0, 0.6667]
+    assert found["val/loss"].at[:2].tolist() == [0, 1000]
+    assert found["val/loss"].lines[0] == 2_002
+
+
+def test_a_table_of_samples_with_a_name_and_a_value_is_no_history(tmp_path: Path) -> None:
+    (tmp_path / "prices.csv").write_text("name,value\n" + "".join(f"house {n},{100 + n}\n" for n in range(50)))
+    assert Run(Scope.of(tmp_path)).series == []

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from traindx.walk import Choices
 
 Commands = argparse._SubParsersAction
+LONGEST_TITLE = 300
 PATH_HELP = "the run folder, a file of it, a zip or tar, - for a log on standard input; or several of them"
 
 
@@ -109,5 +110,6 @@ def show(diagnosis: Diagnosis, args: argparse.Namespace, title: str) -> int:
 
 
 def _title(args: argparse.Namespace) -> str:
-    said = f': "{args.message}"' if args.message else ""
+    message = args.message if len(args.message) <= LONGEST_TITLE else f"{args.message[:LONGEST_TITLE]}…"
+    said = f': "{message}"' if message else ""
     return f"traindx diagnose {' '.join(args.path)}{said}"

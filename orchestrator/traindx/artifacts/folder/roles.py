@@ -14,6 +14,7 @@ from traindx.artifacts.logs.textlog import records_in
 from traindx.artifacts.metrics.names import normalise
 from traindx.artifacts.model import Role
 from traindx.artifacts.tables.plaintable import plain_names
+from traindx.artifacts.tables.record import is_long_form
 
 __all__ = ["HEAD", "by_content", "by_name", "is_binary", "needs_look", "suffix"]
 
@@ -233,6 +234,8 @@ def _metric_header(text: str) -> bool:
     kinds = [normalise(cell).kind for cell in cells if cell]
     measured = any(kind in {"loss", "accuracy"} for kind in kinds)
     counted = any(kind in {"epoch", "step"} for kind in kinds)
+    if counted and is_long_form(cells):
+        return True
     if not counted and any(cell.lower() in _LABEL for cell in cells):
         return False
     if len(kinds) < 2:

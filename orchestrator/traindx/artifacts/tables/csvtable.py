@@ -13,7 +13,7 @@ from traindx.artifacts.logs.lines import RawBlocks
 from traindx.artifacts.metrics.columns import MOST_TEXTS
 from traindx.artifacts.metrics.names import normalise
 from traindx.artifacts.model import Series
-from traindx.artifacts.tables.record import Records, number
+from traindx.artifacts.tables.record import Records, is_long_form, number
 
 if TYPE_CHECKING:
     from traindx.artifacts.logs.digits import Places
@@ -110,7 +110,8 @@ class _Reader:
     @property
     def _regular(self) -> bool:
         """Whether columns are told apart by place: two of one name go to one series, row by row."""
-        return bool(self.header) and len(set(self.header)) == len(self.header) and not self.wide
+        distinct = bool(self.header) and len(set(self.header)) == len(self.header)
+        return distinct and not self.wide and not is_long_form(self.header)
 
     @property
     def _spelt(self) -> bool:

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     """a name, a value for each row, in which rows there is one (None: in all), and how to spell some of them"""
 
 _NOT_NUMBERS = {"", "-", "none", "null", "n/a", "na"}
+_NAMING_IN_ORDER = ("metric", "metric_name", "key", "tag", "name", "variable", "scalar")
+_NAMING = frozenset(_NAMING_IN_ORDER)
+_VALUES = frozenset({"value", "val", "metric_value", "scalar_value"})
+_VARIANTS = ("variant", "phase", "split", "subset")
+_LONGEST_NAME = 80
+_MOST_HOMES = 10_000
 _COUNTERS = ("row", "epoch", "step")
 
 
@@ -30,6 +36,7 @@ class Records:
 
     def row(self, cells: Iterable[tuple[str, str, int]]) -> None:
         """Take in a record: the name, spelling and line of each cell."""
+        cells = told_by_name(list(cells))
         epoch = step = None
         measured: list[tuple[str, MetricName, float, str, int]] = []
         for name, text, line in cells:
@@ -93,8 +100,33 @@ class Records:
     def _home(self, name: str, metric: MetricName, counted_by: str) -> Column | None:
         key = (name, counted_by)
         if key not in self._homes:
+            if len(self._homes) >= _MOST_HOMES:
+                return None
             self._homes[key] = self.columns.column(name, metric, counted_by)
         return self._homes[key]
+
+
+def is_long_form(names: Iterable[str]) -> bool:
+    """Whether a table has one value a row, and a column that says of which metric: `key,value,step`."""
+    known = {name.strip().lower() for name in names}
+    return bool(known & _NAMING) and bool(known & _VALUES)
+
+
+def told_by_name(cells: list[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
+    """A record in the long form (trackers export it so) with its value under the name that the record tells."""
+    if not is_long_form(name for name, _, _ in cells):
+        return cells
+    by_name = {name.strip().lower(): text.strip() for name, text, _ in cells}
+    named = next((by_name[name] for name in _NAMING_IN_ORDER if by_name.get(name)), "")
+    if not named or len(named) > _LONGEST_NAME or number(named) is not None:
+        return cells
+    variant = next((by_name[name] for name in _VARIANTS if by_name.get(name)), "")
+    told = f"{variant}/{named}" if variant and number(variant) is None and len(variant) <= _LONGEST_NAME else named
+    return [
+        (told if name.strip().lower() in _VALUES else name, text, line)
+        for name, text, line in cells
+        if normalise(name).kind in {"epoch", "step"} or name.strip().lower() in _VALUES
+    ]
 
 
 def _chosen(present: Truths | None, counted: Truths | None) -> Places | None:
