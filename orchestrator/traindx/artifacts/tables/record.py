@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from traindx.artifacts.metrics.columns import MOST_TEXTS, Column, Columns
@@ -108,6 +109,12 @@ class Records:
 
 def is_long_form(names: Iterable[str]) -> bool:
     """Whether a table has one value a row, and a column that says of which metric: `key,value,step`."""
+    return _is_long(tuple(names))
+
+
+@lru_cache(maxsize=1024)
+def _is_long(names: tuple[str, ...]) -> bool:
+    """Remembered: the rows of a table mostly have the same names."""
     known = {name.strip().lower() for name in names}
     return bool(known & _NAMING) and bool(known & _VALUES)
 
