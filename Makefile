@@ -39,7 +39,7 @@ wheel-test: .venv/.dev  ## build the wheel, install it into an empty environment
 	$(BIN)/python tests/wheel_test.py
 
 fuzz: .venv/.dev  ## read damaged files for a minute
-	$(BIN)/python tests/fuzz_artifacts.py 60
+	$(BIN)/python tests/fuzz_readers.py 60
 
 bench: .venv/.dev  ## measure everything that has a figure
 	$(PIP) -e '.[bench]'

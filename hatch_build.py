@@ -12,7 +12,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SOURCE = Path("orchestrator/traindx/artifacts/native/numbers.c")
+SOURCE = Path("orchestrator/traindx/readers/native/numbers.c")
 LIBRARY = SOURCE.with_name("libnumbers.so")
 FLAGS = ("-O3", "-std=c11", "-fvisibility=hidden", "-shared", "-fPIC")
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped, unused-ignore]
 
-from traindx.artifacts.native.library import library
-from traindx.artifacts.tables.csvtable import read_csv
+from traindx.readers.native.library import library
+from traindx.readers.tables.csvtable import read_csv
 
 ROUNDS = 5
 NAMES = ["step", "epoch", "train_loss", "val_loss", "accuracy", "lr", "grad_norm", "tokens"]

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import traindx
-from traindx.content import TOOLS
+from traindx.definitions.content import TOOLS
 
 BAR = 1.0
 ROUNDS = 5
@@ -130,8 +130,8 @@ def breakdown(cost: Cost) -> None:
     provenance = cost.said["provenance"]
     assert isinstance(provenance, dict)
     bare = seconds("pass")
-    parent = seconds("import traindx.walk.session, traindx.walk.steps, traindx.cli.diagnose") - bare
-    worker = seconds("import traindx.toolbelt.worker, numpy") - bare
+    parent = seconds("import traindx.pipeline.session, traindx.pipeline.steps, traindx.cli.diagnose") - bare
+    worker = seconds("import traindx.runtime.service, numpy") - bare
     tools = sorted(((use["seconds"], use["tool"]) for use in provenance["tools"]), reverse=True)
     in_tools = sum(taken for taken, _ in tools)
     print("\nwhere the time goes, 10,000 steps")

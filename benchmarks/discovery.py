@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from traindx.artifacts import Run, Scope
+from traindx.readers import Run, Scope
 
 
 def touch(folder: Path, names: list[str]) -> None:

@@ -1,7 +1,7 @@
 """A log of any size: time, memory of the whole process, and whether the last error in it is found.
 
 Usage: python benchmarks/huge_log.py [megabytes ...]; the bar is 2000 with less than 400 MB resident. Each size is
-read in a process of its own, series, settings and sightings one after the other; the file is deleted afterwards.
+read in a process of its own, series, settings and log_errors one after the other; the file is deleted afterwards.
 """
 
 import resource
@@ -33,17 +33,17 @@ def write(path: Path, megabytes: int) -> None:
 
 def read(folder: str) -> None:
     """Read everything once and say what it cost."""
-    from traindx.artifacts import Run, Scope
+    from traindx.readers import Run, Scope
 
     began = time.perf_counter()
     run = Run(Scope.of(folder))
     series = run.series
     between = time.perf_counter()
-    sightings, settings = run.sightings, run.settings
+    log_errors, settings = run.log_errors, run.settings
     ended = time.perf_counter()
     size = sum(file.size for file in run.files) / 1e6
     loss = next(found for found in series if found.name == "train/loss")
-    assert sightings[-1].text == LAST, sightings[-1:]
+    assert log_errors[-1].text == LAST, log_errors[-1:]
     assert loss.values.max() == 987.6543
     assert settings is not None
     resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

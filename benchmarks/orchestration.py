@@ -10,16 +10,16 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from traindx.artifacts import Scope
-from traindx.brain import Case
-from traindx.brain.claude import ClaudeBrain, ClaudeOptions
-from traindx.content import EXAMPLES
-from traindx.contract import unheard
-from traindx.project import Project
+from traindx.brains import Case
+from traindx.brains.llm import ClaudeBrain, ClaudeOptions
+from traindx.contract import null_listener
+from traindx.definitions.content import EXAMPLES
+from traindx.definitions.project import Project
+from traindx.pipeline.steps import Walk
+from traindx.readers import Scope
+from traindx.runtime import Toolbelt
 from traindx.testing import Received, ScriptedMessagesServer, Turn, call, say, submit
 from traindx.testing.received import segments
-from traindx.toolbelt import Belt
-from traindx.walk.steps import Walk
 
 RUN = EXAMPLES / "schedule-change"
 MESSAGE = "loss went up after epoch 7"
@@ -49,9 +49,9 @@ def script(delay: float) -> Callable[[Received], Turn]:
     return act
 
 
-async def investigated(belt: Belt, server: ScriptedMessagesServer, names: tuple[str, ...]) -> float:
+async def investigated(toolbelt: Toolbelt, server: ScriptedMessagesServer, names: tuple[str, ...]) -> float:
     """The seconds that these specialists take at once, from prepared case to findings."""
-    walk = Walk(Scope.of(RUN), Project(), belt, unheard, time.perf_counter())
+    walk = Walk(Scope.of(RUN), Project(), toolbelt, null_listener, time.perf_counter())
     cases: list[Case] = []
     for name in names:
         found = await walk.to_cases(MESSAGE, name)
@@ -64,30 +64,30 @@ async def investigated(belt: Belt, server: ScriptedMessagesServer, names: tuple[
         return time.perf_counter() - began
 
 
-def overhead(belt: Belt) -> float:
+def overhead(toolbelt: Toolbelt) -> float:
     """Milliseconds a turn that are neither the server's delay nor a tool's."""
     with ScriptedMessagesServer(script(DELAY / 4), forever=True) as server:
-        tools = len(belt.uses)
-        seconds = asyncio.run(investigated(belt, server, NAMES[:1]))
-        in_tools = sum(use.seconds for use in belt.uses[tools:])
+        tools = len(toolbelt.uses)
+        seconds = asyncio.run(investigated(toolbelt, server, NAMES[:1]))
+        in_tools = sum(use.seconds for use in toolbelt.uses[tools:])
         turns = len(server.requests)
         return 1000 * (seconds - turns * DELAY / 4 - in_tools) / turns
 
 
-def at_once(belt: Belt) -> tuple[float, float]:
+def at_once(toolbelt: Toolbelt) -> tuple[float, float]:
     """The slowest specialist alone, and all three together."""
     alone = []
     for name in NAMES:
         with ScriptedMessagesServer(script(DELAY), forever=True) as server:
-            alone.append(asyncio.run(investigated(belt, server, (name,))))
+            alone.append(asyncio.run(investigated(toolbelt, server, (name,))))
     with ScriptedMessagesServer(script(DELAY), forever=True) as server:
-        return max(alone), asyncio.run(investigated(belt, server, NAMES))
+        return max(alone), asyncio.run(investigated(toolbelt, server, NAMES))
 
 
-def cacheable(belt: Belt) -> tuple[float, float]:
+def cacheable(toolbelt: Toolbelt) -> tuple[float, float]:
     """How much of the first request the second finds in the cache, and how much of the second that is."""
     with ScriptedMessagesServer(script(0.0), forever=True) as server:
-        asyncio.run(investigated(belt, server, NAMES[:1]))
+        asyncio.run(investigated(toolbelt, server, NAMES[:1]))
         one, two = (segments(request.body) for request in server.requests[:2])
     prefix = max(index for index, row in enumerate(one) if row[1]) + 1
     assert [row[0] for row in one[:prefix]] == [row[0] for row in two[:prefix]]
@@ -100,11 +100,11 @@ def cacheable(belt: Belt) -> tuple[float, float]:
 
 def main() -> None:
     """Print the figures beside their bars."""
-    with Belt(Scope.of(RUN)) as belt:
-        belt.specs()
-        turns = [overhead(belt) for _ in range(3)]
-        slowest, together = at_once(belt)
-        carried, share = cacheable(belt)
+    with Toolbelt(Scope.of(RUN)) as toolbelt:
+        toolbelt.specs()
+        turns = [overhead(toolbelt) for _ in range(3)]
+        slowest, together = at_once(toolbelt)
+        carried, share = cacheable(toolbelt)
     print(
         f"overhead per turn        {statistics.median(turns):6.1f} ms   (bar: 50 ms; worst of three {max(turns):.1f})"
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from traindx.artifacts.trackers import tensorboard
+from traindx.readers.trackers import tensorboard
 
 STEPS = 40_000
 ROUNDS = 3

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from traindx.artifacts.logs.textlog import read_log
+from traindx.readers.logs.textlog import read_log
 
 ROUNDS = 5
 PAIR = re.compile(r"(\w+)[:= ]+([-+0-9.eE]+)")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from traindx.content import EXAMPLES
+from traindx.definitions.content import EXAMPLES
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 

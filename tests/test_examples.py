@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from traindx.artifacts import Run, Scope, Series
-from traindx.content import EXAMPLES
+from traindx.definitions.content import EXAMPLES
+from traindx.readers import Run, Scope, Series
 
 pytest.importorskip("torch")
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from traindx import Diagnosis, diagnose
-from traindx.artifacts import Run, Scope
-from traindx.content import TOOLS
-from traindx.toolbelt import NoData
-from traindx.toolbelt.registry import load_tool, tool_names
+from traindx.definitions.content import TOOLS
+from traindx.readers import Run, Scope
+from traindx.runtime import NoData
+from traindx.runtime.discovery import load_tool, tool_names
 
 NAN = float("nan")
 SURE = 0.5

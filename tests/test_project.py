@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from traindx import TraindxError, diagnose
-from traindx.project import Project
-from traindx.walk import gather_context
+from traindx.api import gather_context
+from traindx.definitions.project import Project
 
 PROFILE = """\
 ---
@@ -31,11 +31,11 @@ You listen for rattles.
 """
 TOOL = '''\
 """Counts lines."""
-from traindx.artifacts import Run
-from traindx.toolbelt import ToolInput, ToolOutput, tool
+from traindx.readers import Run
+from traindx.runtime import ToolInput, ToolOutput, tool
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Nothing."""
 
 
@@ -46,7 +46,7 @@ class Count(ToolOutput):
 
 
 @tool()
-def count_lines(question: Question, run: Run) -> Count:
+def count_lines(given: Input, run: Run) -> Count:
     """Count the lines of every log."""
     return Count(lines=sum(1 for file in run.files))
 '''

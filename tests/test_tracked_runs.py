@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from traindx import diagnose
-from traindx.walk import gather_context
+from traindx.api import gather_context
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

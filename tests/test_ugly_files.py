@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from traindx.walk import gather_context
+from traindx.api import gather_context
 
 GOOD = "epoch,train_loss\n" + "".join(f"{n},{2.0 / n:.4f}\n" for n in range(1, 21))
 LOG = "".join(f"step {n} loss {2.0 / n:.4f}\n" for n in range(1, 501))

@@ -44,7 +44,7 @@ def main() -> int:
         first = demo["root_causes"][0]
         print(f"wheel: {wheel.name}; demo from /: {demo['status']}, {first['id']} at {first['confidence']}")
         assert demo["status"] == "diagnosis_complete", demo["status"]
-        where = run(str(python), "-c", "import traindx.content as c; print(c.ROOT)", cwd=Path("/")).strip()
+        where = run(str(python), "-c", "import traindx.definitions.content as c; print(c.ROOT)", cwd=Path("/")).strip()
         assert Path(where).name == "_content", where
         assert content_of(Path(where)) == content_of(ROOT), content_of(Path(where)) ^ content_of(ROOT)
         assert "torch" not in run(str(python), "-m", "pip", "list"), "the runtime must not need torch"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from traindx.artifacts import Run
 from traindx.contract import Value
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
-from traindx.toolbelt.browse import GlobPattern, Walk
+from traindx.readers import Run
+from traindx.readers.folder.browse import FileWalk, GlobPattern
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Which files, and how many of them."""
 
     pattern: str = Field(
@@ -37,14 +37,14 @@ class Listing(ToolOutput):
 
 
 @tool(timeout=20.0)
-def Glob(request: Question, run: Run) -> Listing:  # noqa: N802 the name it has in Claude Code
+def Glob(request: Input, run: Run) -> Listing:  # noqa: N802 the name it has in Claude Code
     """List the files of the run whose path matches a pattern, sorted by path, with their sizes.
 
     Links that lead out of the run folder are not followed; `.git`, `node_modules`, `site-packages`, `__pycache__`
     and `.venv` are not searched.
     """
     pattern = GlobPattern(request.pattern)
-    walk = Walk(run.scope)
+    walk = FileWalk(run.scope)
     matching = sorted(path for path in walk.files() if pattern.matches(path))
     left_out = walk.left_out()
     if not matching:

@@ -13,12 +13,12 @@ from types import FrameType
 
 from pydantic import Field
 
-from traindx.artifacts import Run
-from traindx.artifacts.logs.lines import blocks
 from traindx.contract import Value
 from traindx.errors import UnreadableInput, UsageError
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
-from traindx.toolbelt.browse import GlobPattern, Line, Walk, what_binary, whole_lines
+from traindx.readers import Run
+from traindx.readers.folder.browse import FileWalk, GlobPattern, Line, what_binary, whole_lines
+from traindx.readers.logs.lines import blocks
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 # What is searched of a line between two carriage returns: a slow pattern is quadratic in this or worse.
 _WIDEST = 8192
@@ -28,7 +28,7 @@ Stretch = tuple[int, str]
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]()\n]")
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """What to look for, and where."""
 
     pattern: str = Field(min_length=1, description="Python regular expression, searched within each line")
@@ -59,13 +59,13 @@ class Matches(ToolOutput):
 
 
 @tool(timeout=12.0)
-def Grep(request: Question, run: Run) -> Matches:  # noqa: N802 the name it has in Claude Code
+def Grep(request: Input, run: Run) -> Matches:  # noqa: N802 the name it has in Claude Code
     """Search the text files of the run for a regular expression and return matching lines with file and line.
 
     Binary files are skipped. Progress bars that overwrite one line with carriage returns are searched piece by piece.
     """
     search = Search(request, _compiled(request), GlobPattern(request.glob))
-    walk = Walk(run.scope, request.path)
+    walk = FileWalk(run.scope, request.path)
     try:
         with _time_limit(request.max_seconds):
             for path in walk.files():
@@ -85,7 +85,7 @@ def Grep(request: Question, run: Run) -> Matches:  # noqa: N802 the name it has 
 class Search:
     """A search under way: what it has found, and where it stands."""
 
-    request: Question
+    request: Input
     expression: re.Pattern[str]
     glob: GlobPattern
     matches: list[Match] = field(default_factory=list)
@@ -198,7 +198,7 @@ def _time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, previous)
 
 
-def _compiled(request: Question) -> re.Pattern[str]:
+def _compiled(request: Input) -> re.Pattern[str]:
     try:
         return re.compile(request.pattern, re.IGNORECASE if request.ignore_case else 0)
     except (re.error, OverflowError, RecursionError) as error:
@@ -208,7 +208,7 @@ def _compiled(request: Question) -> re.Pattern[str]:
         ) from None
 
 
-def _promising(stretches: Iterator[Stretch], request: Question, expression: re.Pattern[str]) -> Iterator[Stretch]:
+def _promising(stretches: Iterator[Stretch], request: Input, expression: re.Pattern[str]) -> Iterator[Stretch]:
     """Only stretches with a match and, where context is wanted, their neighbours: most of a big log is neither."""
     words = request.pattern.split("|")
     plain = not request.ignore_case and not _SPECIAL.search(request.pattern) and all(words)

@@ -10,11 +10,11 @@ from typing import BinaryIO
 
 from pydantic import Field
 
-from traindx.artifacts import Run
-from traindx.artifacts.logs.lines import blocks
 from traindx.errors import UnreadableInput, UsageError
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
-from traindx.toolbelt.browse import Line, what_binary, whole_lines
+from traindx.readers import Run
+from traindx.readers.folder.browse import Line, what_binary, whole_lines
+from traindx.readers.logs.lines import blocks
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 # Counting lines goes through a file at about 500 MB a second: half a second for this many bytes.
 DEEPEST = 256 * 1024 * 1024
@@ -24,7 +24,7 @@ _LINE_HEAD, _LINE_TAIL = 700, 300
 _MOST_CHARACTERS = 40_000
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Which part of which file."""
 
     path: str = Field(description="file to read, relative to the run folder, e.g. `logs/train.log`")
@@ -45,7 +45,7 @@ class Excerpt(ToolOutput):
 
 
 @tool(timeout=20.0)
-def Read(request: Question, run: Run) -> Excerpt:  # noqa: N802 the name it has in Claude Code
+def Read(request: Input, run: Run) -> Excerpt:  # noqa: N802 the name it has in Claude Code
     """Show lines of a text file of the run, numbered as an editor numbers them.
 
     For a log start with `tail`: the reason usually stands near the end. Long lines are cut in the middle; binary
@@ -62,7 +62,7 @@ def Read(request: Question, run: Run) -> Excerpt:  # noqa: N802 the name it has 
     return _excerpt(lines, request, size)
 
 
-def _lines_from(handle: BinaryIO, request: Question) -> list[Line]:
+def _lines_from(handle: BinaryIO, request: Input) -> list[Line]:
     """The lines asked for, and one more where there is one."""
     seen = 0
 
@@ -87,7 +87,7 @@ def _lines_from(handle: BinaryIO, request: Question) -> list[Line]:
     return lines
 
 
-def _last_lines(handle: BinaryIO, request: Question, size: int) -> list[Line]:
+def _last_lines(handle: BinaryIO, request: Input, size: int) -> list[Line]:
     """The last lines; in a file too long to count through, they are numbered from the end: the last is -1."""
     deep = size > DEEPEST
     if deep:
@@ -107,7 +107,7 @@ def _last_lines(handle: BinaryIO, request: Question, size: int) -> list[Line]:
     return [Line(place - len(lines), line.text, line.dropped) for place, line in enumerate(lines)]
 
 
-def _excerpt(lines: list[Line], request: Question, size: int) -> Excerpt:
+def _excerpt(lines: list[Line], request: Input, size: int) -> Excerpt:
     shown: list[str] = []
     left_out: list[str] = []
     room = _MOST_CHARACTERS

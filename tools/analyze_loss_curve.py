@@ -5,26 +5,25 @@ from itertools import pairwise
 import numpy as np
 from pydantic import Field
 
-from traindx.artifacts import Run
 from traindx.contract import Value
-from traindx.curves import Objective, measured, objective, where
-from traindx.curves.reading import (
-    accuracy,
-    baseline,
-    breaks,
-    completion,
-    learning,
-    restlessness,
-    rhythm,
-    start,
-    validation,
-)
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+from traindx.detectors.citing import where
+from traindx.detectors.curves.accuracy import accuracy
+from traindx.detectors.curves.baseline import baseline
+from traindx.detectors.curves.breaks import breaks
+from traindx.detectors.curves.completion import completion
+from traindx.detectors.curves.learning import learning
+from traindx.detectors.curves.objective import Objective, measured, objective
+from traindx.detectors.curves.restlessness import restlessness
+from traindx.detectors.curves.rhythm import rhythm
+from traindx.detectors.curves.start import start
+from traindx.detectors.curves.validation import validation
+from traindx.readers import Run
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 WINDOWS = 8
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Which curve to look at."""
 
     series: str = Field(default="", description="a series name such as `train/loss`; the main loss when empty")
@@ -102,11 +101,11 @@ class LossCurve(ToolOutput):
         "accuracy-low-in-training": "accuracy on the training data itself stays low",
     },
 )
-def analyze_loss_curve(question: Question, run: Run) -> LossCurve:
+def analyze_loss_curve(given: Input, run: Run) -> LossCurve:
     """Measure the shape of a loss curve: start, best, end, convergence per window, the onset of divergence, spikes that
     recovered, plateaus at chance level, NaN and what preceded it, and whether validation follows training.
     """
-    goal = _chosen(question, run)
+    goal = _chosen(given, run)
     readings = (breaks, start, learning, restlessness, rhythm, validation, accuracy, completion, baseline)
     loss, shape = goal.series, goal.shape
     return LossCurve(
@@ -125,15 +124,15 @@ def analyze_loss_curve(question: Question, run: Run) -> LossCurve:
     )
 
 
-def _chosen(question: Question, run: Run) -> Objective:
-    if not question.series:
+def _chosen(given: Input, run: Run) -> Objective:
+    if not given.series:
         goal = objective(run)
     else:
-        named = [row for row in run.series if question.series in {row.name, row.original} and len(row)]
+        named = [row for row in run.series if given.series in {row.name, row.original} and len(row)]
         goal = measured(max(named, key=len)) if named else None
     if goal is None:
         known = ", ".join(sorted({row.name for row in run.series})) or "none at all"
-        wanted = f"`{question.series}`" if question.series else "loss"
+        wanted = f"`{given.series}`" if given.series else "loss"
         raise NoData(f"no {wanted} series in this run; series found: {known}")
     return goal
 

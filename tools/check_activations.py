@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.artifacts import CodeUnit, Run, Series
-from traindx.artifacts.program.syntax import name_of
 from traindx.contract import Citation, Fact, Signal
-from traindx.curves import cite, named, quoted, words_of
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+from traindx.detectors.citing import cite, quoted
+from traindx.detectors.curves.objective import words_of
+from traindx.detectors.settings.lookup import named
+from traindx.readers import CodeUnit, Run, Series
+from traindx.readers.code.syntax import name_of
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 _SATURATED = {"sat", "saturated", "saturation", "satfrac", "pinned"}
 _ACTIVE = {"active", "alive", "firing", "activefrac", "activeunits"}
@@ -30,7 +32,7 @@ MOST = 0.5
 DEEP = 6
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Nothing to choose: every logged activation statistic and all model code are looked at."""
 
 
@@ -52,7 +54,7 @@ class ActivationReport(ToolOutput):
         "squashing-in-code": "sigmoid or tanh between layers of the model",
     },
 )
-def check_activations(question: Question, run: Run) -> ActivationReport:  # noqa: ARG001 - every tool takes its input
+def check_activations(given: Input, run: Run) -> ActivationReport:  # noqa: ARG001 - every tool takes its input
     """Look at logged shares of saturated and dead units, and read the model code for deep stacks of squashing
     activations without residual connections or normalisation.
     """

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
-from traindx.artifacts import Run
-from traindx.artifacts.checkpoints import Checkpoint, Moments, optimizer_with_moments, read_moments
 from traindx.contract import Citation, Fact, Signal, Value
-from traindx.curves import rates
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+from traindx.detectors.settings.lookup import rates
+from traindx.readers import Run
+from traindx.readers.checkpoints import Checkpoint, Moments, optimizer_with_moments, read_moments
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 # AutoTrainer calls early layers vanished below a thousandth of the late ones.
 VANISHED = 1e-3
@@ -26,7 +26,7 @@ FEWEST_LAYERS = 3
 _EMBEDDING = re.compile(r"embed|(?:^|\.)(?:wte|wpe|tok|pos)(?:\.|_|$)", re.IGNORECASE)
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Which checkpoint to look at."""
 
     checkpoint: str = Field(default="", description="path of a checkpoint; the latest with an optimizer when empty")
@@ -76,11 +76,11 @@ class Measured:
         "updates-large": "the optimizer changes the weights by more than a twentieth per step",
     },
 )
-def check_checkpoint_gradients(question: Question, run: Run) -> CheckpointGradients:
+def check_checkpoint_gradients(given: Input, run: Run) -> CheckpointGradients:
     """Read Adam's moments from a checkpoint, without loading it: gradient scale of every layer (do they vanish towards
     the input?) and the size of one update relative to the weights (is the learning rate too low or too high?).
     """
-    checkpoint, group = _chosen(question, run)
+    checkpoint, group = _chosen(given, run)
     rows = read_moments(run.scope, checkpoint, group, run.checkpoints)
     sound = [row for row in rows if len(row.second) and np.isfinite(row.second).all() and float(row.second.min()) >= 0]
     layers = [_measured(row) for row in sound if len(row.place.shape) > 1]
@@ -98,12 +98,12 @@ def check_checkpoint_gradients(question: Question, run: Run) -> CheckpointGradie
     )
 
 
-def _chosen(question: Question, run: Run) -> tuple[Checkpoint, str]:
+def _chosen(given: Input, run: Run) -> tuple[Checkpoint, str]:
     """The latest checkpoint with second moments, and the way to them."""
-    named = [row for row in run.checkpoints if not question.checkpoint or row.path == question.checkpoint]
-    if question.checkpoint and not named:
+    named = [row for row in run.checkpoints if not given.checkpoint or row.path == given.checkpoint]
+    if given.checkpoint and not named:
         known = ", ".join(f"`{row.path}`" for row in run.checkpoints) or "none"
-        raise NoData(f"`{question.checkpoint}` is no checkpoint of this run; found {known}")
+        raise NoData(f"`{given.checkpoint}` is no checkpoint of this run; found {known}")
     for row in sorted(named, key=lambda row: _natural(row.path), reverse=True):
         group = optimizer_with_moments(row)
         if group is not None:

@@ -2,21 +2,13 @@
 
 import numpy as np
 
-from traindx.artifacts import Run, Series
 from traindx.contract import Citation, Fact, Signal
-from traindx.curves import (
-    by_layer,
-    cite,
-    cite_setting,
-    clip_threshold,
-    level,
-    listed_gradients,
-    moment,
-    objective,
-    where,
-    words_of,
-)
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+from traindx.detectors.citing import cite, moment, where
+from traindx.detectors.curves.objective import objective, words_of
+from traindx.detectors.curves.series import by_layer, level, listed_gradients
+from traindx.detectors.settings.lookup import cite_setting, clip_threshold
+from traindx.readers import Run, Series
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 # AutoTrainer calls a growth of 70x an explosion; ten times the usual norm is where clipping recipes start to act.
 SPIKE = 5.0
@@ -36,7 +28,7 @@ STILL = 1e-5
 AFTER_CLIPPING = {"g", "gn", "grad", "grads", "gnorm", "gradnorm", "norm", "gradient"}
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Nothing to choose: the run's own gradient norm is looked at."""
 
 
@@ -70,7 +62,7 @@ class GradientReport(ToolOutput):
         "updates-rarely-clipped": "the gradient norm stays below the clipping threshold most of the time",
     },
 )
-def check_gradients(question: Question, run: Run) -> GradientReport:  # noqa: ARG001 - every tool takes its input
+def check_gradients(given: Input, run: Run) -> GradientReport:  # noqa: ARG001 - every tool takes its input
     """Compare the logged gradient norm with the loss: did it explode, and before, with or after the break?"""
     norms = max((row for row in run.series if row.name == "grad_norm" and len(row) > 2), key=len, default=None)
     layers = [*(_over_layers(run) or _listed(run)), *_updates(run), *_at_threshold(run)]

@@ -1,24 +1,17 @@
 """The learning rate and its neighbours, against the moment the loss broke."""
 
-from traindx.artifacts import Run
-from traindx.curves import clip_threshold, rates
-from traindx.curves.hyper import (
-    at_the_break,
-    batch,
-    capacity,
-    clipping,
-    fine_tuning,
-    logged_rate,
-    precision,
-    regularisation,
-    stalled,
-    unusual_rate,
-    warmup,
-)
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+from traindx.detectors.settings.logged_rate import at_the_break, stalled
+from traindx.detectors.settings.lookup import clip_threshold, rates
+from traindx.detectors.settings.precision import clipping, precision
+from traindx.detectors.settings.rate import fine_tuning, logged_rate, unusual_rate
+from traindx.detectors.settings.regularisation import regularisation
+from traindx.detectors.settings.size import batch, capacity
+from traindx.detectors.settings.warmup import warmup
+from traindx.readers import Run
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Nothing to choose: every setting and the logged rate are looked at."""
 
 
@@ -56,7 +49,7 @@ class HyperparameterReport(ToolOutput):
         "clipping-absent": "no gradient clipping is configured anywhere in config or code",
     },
 )
-def check_hyperparameters(question: Question, run: Run) -> HyperparameterReport:  # noqa: ARG001 - every tool takes its input
+def check_hyperparameters(given: Input, run: Run) -> HyperparameterReport:  # noqa: ARG001 - every tool takes its input
     """Find learning rate, schedule and clipping in config, code and logs, and say which of them changed where the loss
     broke; names the line that sets the value and proposes another.
     """

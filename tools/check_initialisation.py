@@ -4,11 +4,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from traindx.artifacts import CodeUnit, Run
-from traindx.artifacts.program.syntax import name_of, number_of
 from traindx.contract import Citation, Fact, Signal, Value
-from traindx.curves import quoted
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+from traindx.detectors.citing import quoted
+from traindx.readers import CodeUnit, Run
+from traindx.readers.code.syntax import name_of, number_of
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 # Weights of a layer with n inputs want a spread near 1/sqrt(n): from 0.02 for 2500 inputs to 0.35 for 8.
 WIDEST = 0.45
@@ -21,7 +21,7 @@ _LAST_LAYER = re.compile(r"\[-1\]|\b\w*(?:out|final|last|head)\w*\.parameters")
 _CONSTANTS = {"zeros_": 0.0, "ones_": 1.0, "zero_": 0.0}
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Nothing to choose: all code of the run is read."""
 
 
@@ -49,7 +49,7 @@ class InitialisationReport(ToolOutput):
         "init-ordinary": "the weights are drawn with an ordinary spread",
     },
 )
-def check_initialisation(question: Question, run: Run) -> InitialisationReport:  # noqa: ARG001 - every tool takes its input
+def check_initialisation(given: Input, run: Run) -> InitialisationReport:  # noqa: ARG001 - every tool takes its input
     """Read which distribution or constant the code gives to the first weights."""
     if not run.code:
         raise NoData("no Python file among the files of this run")

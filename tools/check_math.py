@@ -3,11 +3,11 @@
 import ast
 from collections.abc import Iterator
 
-from traindx.artifacts import CodeUnit, Run
-from traindx.artifacts.program.syntax import assigned, name_of, number_of
 from traindx.contract import Citation, Signal, Value
-from traindx.curves import quoted
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+from traindx.detectors.citing import quoted
+from traindx.readers import CodeUnit, Run
+from traindx.readers.code.syntax import assigned, name_of, number_of
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 # What keeps a value inside the domain of the operation around it.
 GUARDS = {
@@ -36,7 +36,7 @@ BOUNDED = {
 }
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Nothing to choose: all code of the run is read."""
 
 
@@ -62,7 +62,7 @@ class MathReport(ToolOutput):
         "math-guarded": "every log, sqrt and division of tensors has an epsilon, a clamp or a safe variant",
     },
 )
-def check_math(question: Question, run: Run) -> MathReport:  # noqa: ARG001 - every tool takes its input
+def check_math(given: Input, run: Run) -> MathReport:  # noqa: ARG001 - every tool takes its input
     """Read the model and loss code for log, sqrt, division and exp of tensors without an epsilon, a clamp or a safe
     variant (log_softmax, logsumexp, log1p).
     """

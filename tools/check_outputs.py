@@ -6,11 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from traindx.artifacts import Run, Series
 from traindx.contract import Citation, Fact, Signal
-from traindx.curves import cite, where, words_of
-from traindx.curves.reading.chance import is_accuracy
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+from traindx.detectors.citing import cite, where
+from traindx.detectors.curves.chance import is_accuracy
+from traindx.detectors.curves.objective import words_of
+from traindx.readers import Run, Series
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 _DIVERSITY = {"distinct", "unique", "diversity", "variety", "modes", "coverage", "pairwise", "uniq"}
 _SPREADS = {"embedding", "embeddings", "emb", "sample", "samples", "output", "outputs", "pred", "preds", "fake", "gen"}
@@ -34,7 +35,7 @@ TAIL = 400
 """lines before the end in which a matrix is looked for"""
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Nothing to choose: every measure of variety and every file of samples is looked at."""
 
 
@@ -55,7 +56,7 @@ class OutputReport(ToolOutput):
         "outputs-varied": "the outputs are as varied at the end as before",
     },
 )
-def check_outputs(question: Question, run: Run) -> OutputReport:  # noqa: ARG001 - every tool takes its input
+def check_outputs(given: Input, run: Run) -> OutputReport:  # noqa: ARG001 - every tool takes its input
     """Look whether samples or predictions repeat: logged counts of distinct outputs, pairwise distances, spreads of
     embeddings, and text files of samples.
     """

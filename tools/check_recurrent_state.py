@@ -4,12 +4,12 @@ import ast
 
 from pydantic import Field
 
-from traindx.artifacts import CodeUnit, Run
 from traindx.contract import Citation, Fact, Signal, Value
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+from traindx.readers import CodeUnit, Run
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Which file to look at."""
 
     path: str = Field(default="", description="a Python file of the run; all of them when empty")
@@ -38,11 +38,11 @@ class StateReport(ToolOutput):
         "retain-graph-used": "backward is called with retain_graph=True in a loop that carries state",
     },
 )
-def check_recurrent_state(question: Question, run: Run) -> StateReport:
+def check_recurrent_state(given: Input, run: Run) -> StateReport:
     """Read the training loops and say which recurrent states are carried from one iteration to the next, and whether
     each is detached between backward and the next forward.
     """
-    units = [unit for unit in run.code if not question.path or unit.path == question.path]
+    units = [unit for unit in run.code if not given.path or unit.path == given.path]
     states: list[CarriedState] = []
     signals: list[Signal] = []
     for unit in units:

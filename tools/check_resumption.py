@@ -6,18 +6,19 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from traindx.artifacts import CodeUnit, Run, Series
-from traindx.artifacts.program.syntax import name_of
 from traindx.contract import Citation, Fact, Signal, Value
-from traindx.curves import cite, objective, quoted, where
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+from traindx.detectors.citing import cite, quoted, where
+from traindx.detectors.curves.objective import objective
+from traindx.readers import CodeUnit, Run, Series
+from traindx.readers.code.syntax import name_of
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 Numbers = npt.NDArray[np.float64]
 # Points on each side of the seam: enough for a level, few enough to stay near it.
 BESIDE = 8
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Nothing to choose: every seam that the log or the axis shows is looked at."""
 
 
@@ -47,7 +48,7 @@ class SeamReport(ToolOutput):
         "optimizer-not-restored": "the code restores the weights on resumption, and nothing else",
     },
 )
-def check_resumption(question: Question, run: Run) -> SeamReport:  # noqa: ARG001 - every tool takes its input
+def check_resumption(given: Input, run: Run) -> SeamReport:  # noqa: ARG001 - every tool takes its input
     """Find where the run was resumed (the log says so, or the step jumps back) and compare loss and learning rate on
     both sides; read whether the code restores the optimizer.
     """

@@ -6,11 +6,13 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from traindx.artifacts import Run, Series
 from traindx.contract import Citation, Fact, Signal, Value
-from traindx.curves import cite, cite_setting, objective, where
-from traindx.curves.reconstruct import Plan, planned
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+from traindx.detectors.citing import cite, where
+from traindx.detectors.curves.objective import objective
+from traindx.detectors.settings.lookup import cite_setting
+from traindx.detectors.settings.planned_rate import Plan, planned
+from traindx.readers import Run, Series
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 Numbers = npt.NDArray[np.float64]
 # A tenth is more than rounding and less than any two schedules differ by.
@@ -27,7 +29,7 @@ TRIED = np.unique(np.geomspace(2, 20_000, 400).round())
 MONOTONE = {"StepLR", "MultiStepLR", "ExponentialLR", "linear"}
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Nothing to choose: the run's own schedule is looked at."""
 
 
@@ -59,7 +61,7 @@ class ScheduleReport(ToolOutput):
         "planned-lr-zero-before-end": "no rate was logged, and the planned one is zero for the last part of the run",
     },
 )
-def check_schedule(question: Question, run: Run) -> ScheduleReport:  # noqa: ARG001 - every tool takes its input
+def check_schedule(given: Input, run: Run) -> ScheduleReport:  # noqa: ARG001 - every tool takes its input
     """Reconstruct the learning rate from the scheduler's settings (StepLR, MultiStepLR, ExponentialLR, cosine, warm
     restarts, OneCycle, linear and cosine with warm-up), compare it with the logged one, and look at it where the loss
     broke and where the run ended.

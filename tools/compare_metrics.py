@@ -4,10 +4,12 @@ import re
 
 import numpy as np
 
-from traindx.artifacts import Run, Series
 from traindx.contract import Citation, Fact, Signal
-from traindx.curves import adversaries, cite, cite_setting, is_number, named, objective, where, words_of
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+from traindx.detectors.citing import cite, where
+from traindx.detectors.curves.objective import adversaries, objective, words_of
+from traindx.detectors.settings.lookup import cite_setting, is_number, named
+from traindx.readers import Run, Series
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 FEWEST = 5
 # Words inside a metric's name, told apart by `/`, `_`, `.`, `-` and digits.
@@ -43,14 +45,14 @@ FOR_ONE_SIDE = re.compile(
 )
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Nothing to choose: every pair of curves that belongs together is looked at."""
 
 
 class Together(ToolOutput):
     """The curves that were looked at together."""
 
-    looked_at: list[str]
+    resolve_inputs: list[str]
 
 
 @tool(
@@ -65,7 +67,7 @@ class Together(ToolOutput):
         "older-task-forgotten": "one task's metric gets clearly worse while another's improves",
     },
 )
-def compare_metrics(question: Question, run: Run) -> Together:  # noqa: ARG001 - every tool takes its input
+def compare_metrics(given: Input, run: Run) -> Together:  # noqa: ARG001 - every tool takes its input
     """Look at curves that belong together: the KL term of a VAE, the two losses of a GAN, the same metric on several
     tasks or domains.
     """
@@ -78,10 +80,12 @@ def compare_metrics(question: Question, run: Run) -> Together:  # noqa: ARG001 -
         *(_scale(run, series) or _announced_scale(run)),
         *_skipped(run),
     ]
-    looked_at = sorted({row.name for row in series if _words(row) & (_KL | _DISCRIMINATOR | _GENERATOR | {"scale"})})
-    if not found and not looked_at and not _task_groups(series):
+    resolve_inputs = sorted(
+        {row.name for row in series if _words(row) & (_KL | _DISCRIMINATOR | _GENERATOR | {"scale"})}
+    )
+    if not found and not resolve_inputs and not _task_groups(series):
         raise NoData("no KL term, no pair of adversarial losses and no metric of several tasks among the series")
-    return Together(looked_at=looked_at, signals=found)
+    return Together(resolve_inputs=resolve_inputs, signals=found)
 
 
 def _words(row: Series) -> set[str]:

@@ -5,19 +5,20 @@ from typing import Literal
 
 from pydantic import Field
 
-from traindx.artifacts import Run, Scope, Series
-from traindx.comparison import Difference, code_differences, git_differences, setting_differences
 from traindx.contract import Value
-from traindx.curves import cite, objective, where
-from traindx.curves.parting import Parting, parting
+from traindx.detectors.citing import cite, where
+from traindx.detectors.comparison import Difference, code_differences, git_differences, setting_differences
+from traindx.detectors.curves.objective import objective
+from traindx.detectors.curves.parting import Parting, parting
 from traindx.errors import UsageError
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+from traindx.readers import Run, Scope, Series
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 MOST_METRICS = 12
 MOST_DIFFERENCES = 40
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Which two runs to compare."""
 
     good: str = Field(default="", description="folder or file of the good run; the first path when empty")
@@ -65,11 +66,11 @@ class Comparison(ToolOutput):
 
 
 @tool(needs=["series", "settings", "code"], timeout=300.0)
-def compare_runs(question: Question, run: Run) -> Comparison:
+def compare_runs(given: Input, run: Run) -> Comparison:
     """Lay a good and a bad run side by side: the first point where their metrics part by more than noise, and the
     differences in settings, code and git state, ranked by how likely they are to matter.
     """
-    good, bad = _two(question, run)
+    good, bad = _two(given, run)
     metrics = _metrics(good, bad)
     found = [
         *setting_differences(good.run, bad.run),
@@ -106,11 +107,11 @@ class _Side:
         return str(self._way / source)
 
 
-def _two(question: Question, run: Run) -> tuple[_Side, _Side]:
-    if bool(question.good) != bool(question.bad):
+def _two(given: Input, run: Run) -> tuple[_Side, _Side]:
+    if bool(given.good) != bool(given.bad):
         raise UsageError("name both runs, `good` and `bad`, or none of them")
-    if question.good:
-        return _Side(run, question.good), _Side(run, question.bad)
+    if given.good:
+        return _Side(run, given.good), _Side(run, given.bad)
     if len(run.scope.only) == 2:
         return _Side(run, run.scope.only[0]), _Side(run, run.scope.only[1])
     folders = sorted({row.source.partition("/")[0] for row in run.series if "/" in row.source and len(row) > 1})

@@ -3,13 +3,13 @@
 import numpy as np
 from pydantic import Field
 
-from traindx.artifacts import Run, Series
 from traindx.contract import SeriesSummary, Value
-from traindx.curves import summarise
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+from traindx.detectors.curves.series import summarise
+from traindx.readers import Run, Series
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Which metrics, and how much of them."""
 
     name: str = Field(default="", description="only series whose name contains this, e.g. `loss`; all when empty")
@@ -35,19 +35,19 @@ class Metrics(ToolOutput):
 
 
 @tool(needs=["series"])
-def extract_training_metrics(question: Question, run: Run) -> Metrics:
+def extract_training_metrics(given: Input, run: Run) -> Metrics:
     """List every metric the run logged (loss, accuracy, learning rate, gradient norm, ...) with its range and its file.
 
     Start here: it shows which curves exist, how many points they have, and where each begins, ends and is lowest.
     """
-    chosen = [row for row in run.series if question.name.casefold() in row.name.casefold() and len(row)]
+    chosen = [row for row in run.series if given.name.casefold() in row.name.casefold() and len(row)]
     if not chosen:
         looked = ", ".join(file.path for file in run.files if file.role in {"log", "metrics"}) or "no log or table"
-        wanted = f"named like `{question.name}` " if question.name else ""
+        wanted = f"named like `{given.name}` " if given.name else ""
         raise NoData(f"no metric {wanted}was found; looked in: {looked}")
     return Metrics(
         series=[summarise(row) for row in chosen],
-        points=[_points(row, question.max_points) for row in chosen] if question.max_points else [],
+        points=[_points(row, given.max_points) for row in chosen] if given.max_points else [],
         remarks=run.remarks,
     )
 

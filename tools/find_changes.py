@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traindx.artifacts import Run, Series
 from traindx.contract import Citation, Fact, Signal, Value
-from traindx.curves import Objective, cite, cite_setting, is_number, objective, where, words_of
-from traindx.curves.reading.breaks import relearned_from
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+from traindx.detectors.citing import cite, where
+from traindx.detectors.curves.breaks import relearned_from
+from traindx.detectors.curves.objective import Objective, objective, words_of
+from traindx.detectors.settings.lookup import cite_setting, is_number
+from traindx.readers import Run, Series
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 _NAME = re.compile(r"[^=:]{0,60}")
 """what the head of a column looks like; the first line of a log does not"""
@@ -29,7 +31,7 @@ MOST_LINES = 400
 LONGEST = 240
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Nothing to choose: the lines around the break of the main loss are looked at."""
 
 
@@ -98,7 +100,7 @@ KINDS = (
 
 
 @tool(needs=["series"], emits={kind.signal: f"{kind.what} where the loss broke" for kind in KINDS})
-def find_changes(question: Question, run: Run) -> ChangeReport:  # noqa: ARG001 - every tool takes its input
+def find_changes(given: Input, run: Run) -> ChangeReport:  # noqa: ARG001 - every tool takes its input
     """Look between the last good and the first bad value of the loss for what changed there: announcements in the log,
     a column of the table that switches, a setting whose value is that very epoch.
     """

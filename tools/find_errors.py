@@ -6,12 +6,12 @@ from pathlib import PurePosixPath
 
 from pydantic import Field
 
-from traindx.artifacts import Run, Sighting
-from traindx.contract import Citation, ErrorSighting, Fact, Signal
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+from traindx.contract import Citation, ErrorSummary, Fact, Signal
+from traindx.readers import LogError, Run
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """How many errors to return."""
 
     max_errors: int = Field(default=20, ge=1, le=200, description="return at most this many, the earliest first")
@@ -20,8 +20,8 @@ class Question(ToolInput):
 class ErrorReport(ToolOutput):
     """Errors with file and line; the first is the likeliest root."""
 
-    errors: list[ErrorSighting]
-    warnings: list[ErrorSighting]
+    errors: list[ErrorSummary]
+    warnings: list[ErrorSummary]
     left_out: int = 0
 
 
@@ -82,14 +82,14 @@ EXCEPTION = re.compile(r"(?:^|[\s:\]])([A-Za-z_][\w.]*(?:Error|Exception|Interru
         "run-ended-by-error": "the last thing the run printed is an error",
     },
 )
-def find_errors(question: Question, run: Run) -> ErrorReport:
+def find_errors(given: Input, run: Run) -> ErrorReport:
     """List the errors and warnings in the run's logs with file and line, the earliest (likeliest root) first."""
-    errors = [row for row in run.sightings if row.kind == "error"]
-    warnings = [row for row in run.sightings if row.kind == "warning"]
+    errors = [row for row in run.errors if row.kind == "error"]
+    warnings = [row for row in run.errors if row.kind == "warning"]
     if not errors and not warnings:
         logs = ", ".join(file.path for file in run.files if file.role == "log") or "no log file"
         raise NoData(f"no error or warning was printed; looked in: {logs}")
-    most = question.max_errors
+    most = given.max_errors
     return ErrorReport(
         errors=[_row(row) for row in errors[:most]],
         warnings=[_row(row) for row in warnings[:most]],
@@ -98,11 +98,11 @@ def find_errors(question: Question, run: Run) -> ErrorReport:
     )
 
 
-def _row(row: Sighting) -> ErrorSighting:
-    return ErrorSighting(source=row.source, line=row.line, text=row.text, kind=row.kind)
+def _row(row: LogError) -> ErrorSummary:
+    return ErrorSummary(source=row.source, line=row.line, text=row.text, kind=row.kind)
 
 
-def _signals(run: Run, errors: list[Sighting]) -> list[Signal]:
+def _signals(run: Run, errors: list[LogError]) -> list[Signal]:
     named: dict[str, Signal] = {}
     for row in errors:
         family = next((family for family in FAMILIES if family.pattern.search(row.text)), None)
@@ -117,7 +117,7 @@ def _signals(run: Run, errors: list[Sighting]) -> list[Signal]:
     return list(named.values())
 
 
-def _signal(name: str, means: str, row: Sighting, run: Run) -> Signal:
+def _signal(name: str, means: str, row: LogError, run: Run) -> Signal:
     places = [Citation(claim=means, source=row.source, locator=f"line {row.line}", quote=row.text)]
     facts: dict[str, Fact] = {"error": row.text, "error_place": f"{row.source}:{row.line}"}
     frame = _own_frame(row, run)
@@ -137,7 +137,7 @@ def _signal(name: str, means: str, row: Sighting, run: Run) -> Signal:
     return Signal(id=name, claim=f"{means}: {row.text}", citations=places, facts=facts)
 
 
-def _own_frame(row: Sighting, run: Run) -> tuple[str, int] | None:
+def _own_frame(row: LogError, run: Run) -> tuple[str, int] | None:
     """The innermost frame in a file of the run folder: libraries raise, users' lines cause."""
     code = {PurePosixPath(file.path).name: file.path for file in run.code}
     for printed, line in reversed(row.frames):

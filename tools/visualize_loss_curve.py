@@ -8,12 +8,14 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from traindx.artifacts import Run, Series
 from traindx.contract import Value
-from traindx.curves import Objective, adversaries, cite, measured, objective, shape_of, validation_of, where, words_of
-from traindx.curves.loss import is_loss
-from traindx.drawing import Chart, Line, Mark, Panel, png, svg
-from traindx.toolbelt import NoData, ToolInput, ToolOutput, tool
+from traindx.detectors.citing import cite, where
+from traindx.detectors.curves.loss import is_loss, validation_of
+from traindx.detectors.curves.objective import Objective, adversaries, measured, objective, words_of
+from traindx.detectors.curves.shape import shape_of
+from traindx.readers import Run, Series
+from traindx.report.plot import Chart, Line, Mark, Panel, png, svg
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 Numbers = npt.NDArray[np.float64]
 MOST_LINES = 4
@@ -27,7 +29,7 @@ _PARTS = {"kl", "kld", "rec", "recon", "reconstruction", "nll", "elbo", "mse", "
 _NOT_PARTS = {"best", "min", "max", "ema", "avg", "smooth", "smoothed", "std", "scale", "weight"}
 
 
-class Question(ToolInput):
+class Input(ToolInput):
     """Which curve to draw, and as what."""
 
     series: str = Field(default="", description="a series name such as `train/loss`; the main curve when empty")
@@ -55,11 +57,11 @@ class LossPicture(ToolOutput):
 
 
 @tool(needs=["series"], timeout=300.0)
-def visualize_loss_curve(question: Question, run: Run) -> LossPicture:
+def visualize_loss_curve(given: Input, run: Run) -> LossPicture:
     """Draw the loss (or reward) over the run with validation, best point, onset of a break, spikes, resumptions, and
     learning rate and gradient norm below, as SVG or PNG of 1000 by 700.
     """
-    rows, goal = _drawn(question, run)
+    rows, goal = _drawn(given, run)
     first = rows[0]
     marks: list[Mark] = []
     said: list[Marked] = []
@@ -78,18 +80,18 @@ def visualize_loss_curve(question: Question, run: Run) -> LossPicture:
         below=tuple(_below(run, first)),
     )
     pictures: dict[str, str] = {}
-    if question.format != "png":
+    if given.format != "png":
         pictures["svg"] = svg(chart)
-    if question.format != "svg":
+    if given.format != "svg":
         pictures["png"] = base64.b64encode(png(chart)).decode("ascii")
     lines = [f"{row.name}: `{row.original}` in `{row.source}`, {len(row):,} points" for row in rows]
     return LossPicture(title=chart.title, lines=lines, marks=said, pictures=pictures)
 
 
-def _drawn(question: Question, run: Run) -> tuple[list[Series], Objective | None]:
+def _drawn(given: Input, run: Run) -> tuple[list[Series], Objective | None]:
     """The series of the large panel, the one that is judged first, and its measure."""
-    if question.series:
-        named = [row for row in run.series if question.series in {row.name, row.original} and len(row)]
+    if given.series:
+        named = [row for row in run.series if given.series in {row.name, row.original} and len(row)]
         if named:
             return [max(named, key=len)], measured(max(named, key=len))
     elif (goal := objective(run)) is not None:
@@ -97,7 +99,7 @@ def _drawn(question: Question, run: Run) -> tuple[list[Series], Objective | None
     elif (pair := adversaries(run.series)) is not None:
         return list(pair), None
     known = ", ".join(sorted({row.name for row in run.series})) or "none at all"
-    raise NoData(f"no {f'`{question.series}`' if question.series else 'loss'} series to draw; series found: {known}")
+    raise NoData(f"no {f'`{given.series}`' if given.series else 'loss'} series to draw; series found: {known}")
 
 
 def _with_company(goal: Objective, run: Run) -> list[Series]:

@@ -11,9 +11,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from traindx.artifacts import Run, Scope, Series
-from traindx.curves import by_layer, main_loss, named, rates, validation_of, words_of
-from traindx.curves.reading.chance import class_count, is_accuracy
+from traindx.readers import Run, Scope, Series
+from traindx.detectors.curves.series import by_layer
+from traindx.detectors.curves.loss import main_loss, validation_of
+from traindx.detectors.settings.lookup import named, rates
+from traindx.detectors.curves.objective import words_of
+from traindx.detectors.curves.chance import class_count, is_accuracy
 
 Numbers = npt.NDArray[np.float64]
 GRADIENTS = ("grad", "grads", "gradient", "gradients", "gn", "gnorm", "gradnorm")

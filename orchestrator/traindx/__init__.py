@@ -10,23 +10,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from traindx.definitions.version import __version__
+
 __all__ = ["Diagnosis", "Event", "TraindxError", "__version__", "adiagnose", "diagnose", "open_session", "stream"]
 
 if TYPE_CHECKING:
+    from traindx.api import adiagnose, diagnose, open_session, stream
     from traindx.contract import Diagnosis, Event
     from traindx.errors import TraindxError
-    from traindx.walk import adiagnose, diagnose, open_session, stream
 
 # `import traindx` must cost nothing inside a training script: the names arrive on first use.
 _HOMES = {
     "Diagnosis": "traindx.contract",
     "Event": "traindx.contract",
     "TraindxError": "traindx.errors",
-    "adiagnose": "traindx.walk",
-    "diagnose": "traindx.walk",
-    "open_session": "traindx.walk",
-    "stream": "traindx.walk",
+    "adiagnose": "traindx.api",
+    "diagnose": "traindx.api",
+    "open_session": "traindx.api",
+    "stream": "traindx.api",
 }
 
 

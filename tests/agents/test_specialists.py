@@ -7,7 +7,7 @@ import pytest
 from traindx.agents import load_specialists
 from traindx.agents.load import load_specialist
 from traindx.errors import DefinitionError
-from traindx.toolbelt import tool_names
+from traindx.runtime import tool_names
 
 TOOLS = tool_names([])
 GOOD = """\

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.claude.conftest import served
+from tests.llm.conftest import served
 from traindx.chat import local
 from traindx.chat.commands import carry_out
-from traindx.chat.talk import Talk
+from traindx.chat.session import ChatSession
 from traindx.chat.turns import Turns
-from traindx.content import EXAMPLES
+from traindx.definitions.content import EXAMPLES
 from traindx.report.render import Page
 
 __all__ = ["served"]
@@ -27,30 +27,30 @@ def turns() -> Iterator[Turns]:
 
 
 @pytest.fixture(scope="module")
-def talks(turns: Turns) -> Iterator[Callable[[str], Talk]]:
+def talks(turns: Turns) -> Iterator[Callable[[str], ChatSession]]:
     """The bundled runs, each diagnosed once for all tests of a file."""
-    opened: dict[str, Talk] = {}
+    opened: dict[str, ChatSession] = {}
 
-    def talk_about(name: str) -> Talk:
+    def talk_about(name: str) -> ChatSession:
         if name not in opened:
-            talk = Talk([str(EXAMPLES / name)], {"brain": "local"}, Page(), asyncio.Event())
-            turns.take(talk.open())
-            turns.take(talk.diagnose(""))
-            opened[name] = talk
+            session = ChatSession([str(EXAMPLES / name)], {"brain": "local"}, Page(), asyncio.Event())
+            turns.take(session.open())
+            turns.take(session.diagnose(""))
+            opened[name] = session
         return opened[name]
 
     yield talk_about
-    for talk in opened.values():
-        turns.take(talk.close())
+    for session in opened.values():
+        turns.take(session.close())
 
 
 @pytest.fixture
-def ask(talks: Callable[[str], Talk], turns: Turns) -> Callable[..., str]:
+def ask(talks: Callable[[str], ChatSession], turns: Turns) -> Callable[..., str]:
     """`ask("why?", of="poor-folder")`: the local answer; a line with a slash is a command."""
 
     def answered(line: str, of: str = "schedule-change") -> str:
-        talk = talks(of)
-        return turns.take(carry_out(talk, line) if line.startswith("/") else local.answer(talk, line))
+        session = talks(of)
+        return turns.take(carry_out(session, line) if line.startswith("/") else local.answer(session, line))
 
     return answered
 

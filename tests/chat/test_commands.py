@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from traindx.chat.commands import COMMANDS, completions
-from traindx.chat.talk import Leave, Talk
-from traindx.content import EXAMPLES
+from traindx.chat.session import ChatSession, Leave
+from traindx.definitions.content import EXAMPLES
 from traindx.errors import TraindxError
 
 Ask = Callable[..., str]
@@ -87,7 +87,7 @@ def test_tools_are_listed_described_and_refuse_in_one_sentence(ask: Ask) -> None
             ask(line)
 
 
-def test_another_specialist_can_be_sent(ask: Ask, talks: Callable[[str], Talk]) -> None:
+def test_another_specialist_can_be_sent(ask: Ask, talks: Callable[[str], ChatSession]) -> None:
     assert "`training-monitor` (was sent)" in ask("/specialist")
     said = ask("/specialist ml-debugger")
     assert "`ml-debugger`" in said
@@ -147,16 +147,16 @@ def test_quit_leaves(ask: Ask) -> None:
         ("/nothing ", []),
     ],
 )
-def test_what_tab_offers(talks: Callable[[str], Talk], line: str, found: list[str]) -> None:
+def test_what_tab_offers(talks: Callable[[str], ChatSession], line: str, found: list[str]) -> None:
     assert completions(talks("schedule-change"), line) == found
 
 
 def test_files_are_completed_for_save(
-    talks: Callable[[str], Talk], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    talks: Callable[[str], ChatSession], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").touch()
     monkeypatch.chdir(tmp_path)
-    talk = talks("schedule-change")
-    assert completions(talk, "/save no") == ["notes/"]
-    assert completions(talk, "/save notes/") == ["notes/a.md"]
+    session = talks("schedule-change")
+    assert completions(session, "/save no") == ["notes/"]
+    assert completions(session, "/save notes/") == ["notes/a.md"]

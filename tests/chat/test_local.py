@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.chat.phrasings import PHRASINGS
-from traindx.chat.answers.smalltalk import UNCLEAR
+from traindx.chat.answers.small_talk import UNCLEAR
 from traindx.chat.commands import carry_out
-from traindx.chat.talk import Leave, Talk
+from traindx.chat.session import ChatSession, Leave
 from traindx.chat.turns import Turns
-from traindx.content import EXAMPLES
+from traindx.definitions.content import EXAMPLES
 from traindx.report.render import Page
 
 Ask = Callable[..., str]
@@ -34,7 +34,7 @@ def test_what_is_not_understood_is_told_in_two_lines() -> None:
 
 @pytest.mark.parametrize("question", ["why?", "how do I fix it?", "when did it start?", "best val loss", "which lr?"])
 def test_every_number_stands_in_the_run_or_in_the_diagnosis(
-    ask: Ask, talks: Callable[[str], Talk], question: str
+    ask: Ask, talks: Callable[[str], ChatSession], question: str
 ) -> None:
     said = ask(question)
     known = talks("schedule-change").diagnosis.model_dump_json()
@@ -50,16 +50,16 @@ def test_a_goodbye_ends_it(ask: Ask) -> None:
             ask(word)
 
 
-def test_a_new_description_is_a_reason_to_look_again(ask: Ask, talks: Callable[[str], Talk]) -> None:
+def test_a_new_description_is_a_reason_to_look_again(ask: Ask, talks: Callable[[str], ChatSession]) -> None:
     said = ask("actually the loss goes up after epoch 3", of="schedule-change-healthy")
     assert "looked again" in said
-    talk = talks("schedule-change-healthy")
-    assert talk.message == "actually the loss goes up after epoch 3"
+    session = talks("schedule-change-healthy")
+    assert session.message == "actually the loss goes up after epoch 3"
     ask("and the accuracy is stuck at 10 %", of="schedule-change-healthy")
-    assert talk.message == "actually the loss goes up after epoch 3. and the accuracy is stuck at 10 %"
+    assert session.message == "actually the loss goes up after epoch 3. and the accuracy is stuck at 10 %"
 
 
-def test_an_answer_to_our_questions_is_a_description_too(ask: Ask, talks: Callable[[str], Talk]) -> None:
+def test_an_answer_to_our_questions_is_a_description_too(ask: Ask, talks: Callable[[str], ChatSession]) -> None:
     ask("the node was taken away by the cluster", of="poor-folder")
     assert "taken away" in talks("poor-folder").message
 
@@ -70,10 +70,10 @@ def test_a_cause_that_is_not_there_is_said_so(ask: Ask) -> None:
 
 
 def test_a_file_that_is_gone_is_said_so(turns: Turns, copied_run: Path) -> None:
-    talk = Talk([str(copied_run)], {"brain": "local"}, Page(), turns.stop)
-    turns.take(talk.open())
-    turns.take(talk.diagnose(""))
+    session = ChatSession([str(copied_run)], {"brain": "local"}, Page(), turns.stop)
+    turns.take(session.open())
+    turns.take(session.diagnose(""))
     (copied_run / "config.yaml").unlink()
-    said = turns.take(carry_out(talk, "/evidence"))
-    turns.take(talk.close())
+    said = turns.take(carry_out(session, "/evidence"))
+    turns.take(session.close())
     assert "cannot be opened now" in said

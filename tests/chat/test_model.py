@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.chat.kit import spoken
-from tests.claude.kit import Serve, answer, holds, is_sceptic, quick
+from tests.llm.kit import Serve, answer, holds, is_sceptic, quick
 from traindx import Event, open_session
 from traindx.testing import ScriptedMessagesServer, Turn, call, cut, garbage, refuse, reset, say, status, submit, think
 
@@ -136,7 +136,7 @@ def test_a_question_after_an_interrupted_tool_is_a_valid_request(served: Serve, 
         if event.kind == "tool_started" and tasks:
             tasks[0].cancel()
 
-    async def talk() -> str:
+    async def session() -> str:
         options = quick(server)
         chosen = open_session(broken_run, brain="claude", specialist="training-monitor", options=options, listener=hear)
         async with chosen as session:
@@ -147,7 +147,7 @@ def test_a_question_after_an_interrupted_tool_is_a_valid_request(served: Serve, 
             tasks.clear()
             return await session.ask("second?")
 
-    assert asyncio.run(talk()) == "Here I am."
+    assert asyncio.run(session()) == "Here I am."
     last = [request for request in server.requests if not is_sceptic(request)][-1]
     blocks = [block for message in last.messages for block in message["content"]]
     called = {block["id"] for block in blocks if block["type"] == "tool_use"}

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from tests.chat.kit import Terminal
-from tests.claude.kit import Serve, answer, holds, is_sceptic
+from tests.llm.kit import Serve, answer, holds, is_sceptic
 from traindx.testing import call, hang, say, submit
 
 PROMPT = "traindx> "

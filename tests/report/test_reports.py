@@ -4,15 +4,7 @@ import re
 
 import pytest
 
-from traindx.contract import (
-    Diagnosis,
-    Evidence,
-    Fix,
-    Provenance,
-    RequestSummary,
-    RootCause,
-    ToolUse,
-)
+from traindx.contract import Diagnosis, Evidence, Fix, Provenance, RequestSummary, RootCause, ToolUse
 from traindx.report import render
 from traindx.report.render import Page
 

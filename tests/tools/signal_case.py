@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from traindx.artifacts import Run, Scope
-from traindx.content import TOOLS
-from traindx.toolbelt import NoData
-from traindx.toolbelt.registry import load_tool
+from traindx.definitions.content import TOOLS
+from traindx.readers import Run, Scope
+from traindx.runtime import NoData
+from traindx.runtime.discovery import load_tool
 
 Files = Mapping[str, str | bytes]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from traindx.artifacts import Scope
-from traindx.toolbelt import Belt, ToolResult
+from traindx.readers import Scope
+from traindx.runtime import Toolbelt, ToolResult
 
 FILES = (
     "train.log",
@@ -29,7 +29,7 @@ FILES = (
 
 
 @pytest.fixture(scope="module")
-def belt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Belt]:
+def toolbelt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toolbelt]:
     top = tmp_path_factory.mktemp("glob")
     (top / "outside").mkdir()
     (top / "outside" / "secret.log").write_text("secret")
@@ -42,12 +42,12 @@ def belt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Belt]:
     (top / "run" / "out").symlink_to(top / "outside")
     (top / "run" / "logs" / "again").symlink_to("..")
     (Path(os.fsdecode(os.fsencode(top / "run") + b"/\xff.log"))).write_text("no text for a name")
-    with Belt(Scope.of(top / "run")) as belt:
-        yield belt
+    with Toolbelt(Scope.of(top / "run")) as toolbelt:
+        yield toolbelt
 
 
-def glob(belt: Belt, pattern: str, **options: Any) -> ToolResult:
-    return belt.call("Glob", {"pattern": pattern, **options})
+def glob(toolbelt: Toolbelt, pattern: str, **options: Any) -> ToolResult:
+    return toolbelt.call("Glob", {"pattern": pattern, **options})
 
 
 def paths(result: ToolResult) -> list[str]:
@@ -70,12 +70,12 @@ def paths(result: ToolResult) -> list[str]:
         (".hidden", [".hidden"]),
     ],
 )
-def test_patterns(belt: Belt, pattern: str, expected: list[str]) -> None:
-    assert paths(glob(belt, pattern)) == expected
+def test_patterns(toolbelt: Toolbelt, pattern: str, expected: list[str]) -> None:
+    assert paths(glob(toolbelt, pattern)) == expected
 
 
-def test_everything_is_what_a_person_would_look_at(belt: Belt) -> None:
-    result = glob(belt, "**/*")
+def test_everything_is_what_a_person_would_look_at(toolbelt: Toolbelt) -> None:
+    result = glob(toolbelt, "**/*")
     assert paths(result) == sorted([*FILES[:9], "latest.log"])
     assert result.output["total"] == 10
     assert result.output["left_out"] == [
@@ -85,14 +85,14 @@ def test_everything_is_what_a_person_would_look_at(belt: Belt) -> None:
     ]
 
 
-def test_a_list_that_was_cut_says_so(belt: Belt) -> None:
-    result = glob(belt, "*.py", max_results=1)
+def test_a_list_that_was_cut_says_so(toolbelt: Toolbelt) -> None:
+    result = glob(toolbelt, "*.py", max_results=1)
     assert len(paths(result)) == 1
     assert result.output["left_out"][0] == "2 more files match: narrow the pattern or raise `max_results`"
 
 
-def test_no_match_says_how_much_was_searched(belt: Belt) -> None:
-    result = glob(belt, "*.ckpt")
+def test_no_match_says_how_much_was_searched(toolbelt: Toolbelt) -> None:
+    result = glob(toolbelt, "*.ckpt")
     assert result.status == "no_data"
     assert result.reason.startswith("no file in the run folder matches `*.ckpt` (")
 
@@ -108,13 +108,13 @@ def test_no_match_says_how_much_was_searched(belt: Belt) -> None:
         ("{a,b}" * 8, "more than 64 alternatives"),
     ],
 )
-def test_a_refusal_says_why(belt: Belt, pattern: str, why: str) -> None:
-    result = glob(belt, pattern)
+def test_a_refusal_says_why(toolbelt: Toolbelt, pattern: str, why: str) -> None:
+    result = glob(toolbelt, pattern)
     assert result.status == "failed"
     assert why in result.reason
 
 
-def test_a_pattern_full_of_stars_takes_no_time(belt: Belt) -> None:
-    result = glob(belt, "**/" + "*a" * 40 + "/**/" * 20 + "*b")
+def test_a_pattern_full_of_stars_takes_no_time(toolbelt: Toolbelt) -> None:
+    result = glob(toolbelt, "**/" + "*a" * 40 + "/**/" * 20 + "*b")
     assert result.status == "no_data"
     assert result.seconds < 1.0

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from traindx.artifacts import Scope
-from traindx.toolbelt import Belt, ToolResult
+from traindx.readers import Scope
+from traindx.runtime import Toolbelt, ToolResult
 
 
 @pytest.fixture(scope="module")
@@ -32,17 +32,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def belt(folder: Path) -> Iterator[Belt]:
-    with Belt(Scope.of(folder), memory_mb=300) as belt:
-        yield belt
+def toolbelt(folder: Path) -> Iterator[Toolbelt]:
+    with Toolbelt(Scope.of(folder), memory_mb=300) as toolbelt:
+        yield toolbelt
 
 
-def read(belt: Belt, path: str, **options: Any) -> ToolResult:
-    return belt.call("Read", {"path": path, **options})
+def read(toolbelt: Toolbelt, path: str, **options: Any) -> ToolResult:
+    return toolbelt.call("Read", {"path": path, **options})
 
 
-def test_lines_are_numbered_and_the_rest_is_announced(belt: Belt) -> None:
-    output = read(belt, "train.log", start_line=10, max_lines=3).output
+def test_lines_are_numbered_and_the_rest_is_announced(toolbelt: Toolbelt) -> None:
+    output = read(toolbelt, "train.log", start_line=10, max_lines=3).output
     assert output["text"] == "10\tline 10\n11\tline 11\n12\tline 12"
     assert (output["first_line"], output["last_line"]) == (10, 12)
     assert output["left_out"] == [
@@ -51,13 +51,13 @@ def test_lines_are_numbered_and_the_rest_is_announced(belt: Belt) -> None:
     ]
 
 
-def test_a_whole_file_leaves_nothing_out(belt: Belt) -> None:
-    output = read(belt, "windows.log").output
+def test_a_whole_file_leaves_nothing_out(toolbelt: Toolbelt) -> None:
+    output = read(toolbelt, "windows.log").output
     assert (output["text"], output["left_out"]) == ("1\tone\n2\ttwo\n3\tthree", [])
 
 
-def test_the_end_has_the_numbers_it_has_in_the_file(belt: Belt) -> None:
-    output = read(belt, "train.log", tail=True, max_lines=2).output
+def test_the_end_has_the_numbers_it_has_in_the_file(toolbelt: Toolbelt) -> None:
+    output = read(toolbelt, "train.log", tail=True, max_lines=2).output
     assert output["text"] == "999\tline 999\n1000\tline 1000"
     assert output["left_out"] == ["lines 1 to 998: ask with an earlier `start_line`"]
 
@@ -66,17 +66,17 @@ def test_the_end_has_the_numbers_it_has_in_the_file(belt: Belt) -> None:
     ("path", "text"),
     [("utf16.log", "1\terste Zeile\n2\tzweite ü"), ("latin.log", "1\tcaf\N{REPLACEMENT CHARACTER}")],
 )
-def test_encodings(belt: Belt, path: str, text: str) -> None:
-    assert read(belt, path).output["text"] == text
-    assert read(belt, path, tail=True).output["text"] == text
+def test_encodings(toolbelt: Toolbelt, path: str, text: str) -> None:
+    assert read(toolbelt, path).output["text"] == text
+    assert read(toolbelt, path, tail=True).output["text"] == text
 
 
 @pytest.mark.parametrize("tail", [False, True])
 @pytest.mark.parametrize(
     ("path", "ends"), [("bar.log", ("1\t0%|", "2\tCUDA error")), ("wide.log", (" end", "2\tnext"))]
 )
-def test_long_lines_are_cut_in_the_middle(belt: Belt, path: str, ends: tuple[str, str], tail: bool) -> None:
-    output = read(belt, path, tail=tail).output
+def test_long_lines_are_cut_in_the_middle(toolbelt: Toolbelt, path: str, ends: tuple[str, str], tail: bool) -> None:
+    output = read(toolbelt, path, tail=tail).output
     assert all(end in output["text"] for end in ends)
     assert "characters left out…]" in output["text"]
     assert len(output["text"]) < 2000
@@ -96,33 +96,33 @@ def test_long_lines_are_cut_in_the_middle(belt: Belt, path: str, ends: tuple[str
         ("trian.log", "did you mean `train.log`?"),
     ],
 )
-def test_a_refusal_says_what_is_there(belt: Belt, path: str, why: str) -> None:
-    result = read(belt, path)
+def test_a_refusal_says_what_is_there(toolbelt: Toolbelt, path: str, why: str) -> None:
+    result = read(toolbelt, path)
     assert result.status == "failed"
     assert why in result.reason
 
 
-def test_a_line_after_the_end_is_refused_with_the_length(belt: Belt) -> None:
-    assert read(belt, "train.log", start_line=5000).reason == "`train.log` has 1000 lines; there is no line 5000"
-    assert read(belt, "windows.log", start_line=4).reason == "`windows.log` has 3 lines; there is no line 4"
+def test_a_line_after_the_end_is_refused_with_the_length(toolbelt: Toolbelt) -> None:
+    assert read(toolbelt, "train.log", start_line=5000).reason == "`train.log` has 1000 lines; there is no line 5000"
+    assert read(toolbelt, "windows.log", start_line=4).reason == "`windows.log` has 3 lines; there is no line 4"
 
 
-def test_an_empty_file_is_no_data(belt: Belt) -> None:
-    result = read(belt, "empty.log")
+def test_an_empty_file_is_no_data(toolbelt: Toolbelt) -> None:
+    result = read(toolbelt, "empty.log")
     assert (result.status, result.reason) == ("no_data", "`empty.log` is empty")
 
 
-def test_a_file_of_gigabytes_is_read_at_both_ends(folder: Path, belt: Belt) -> None:
+def test_a_file_of_gigabytes_is_read_at_both_ends(folder: Path, toolbelt: Toolbelt) -> None:
     """A sparse file: as long as a real one for every reader, and nothing on the disk."""
     huge = folder / "huge.log"
     with huge.open("wb") as handle:
         handle.write(b"begin\n" + b"filler\n" * 5000)
         handle.seek(6 * 2**30)
         handle.write(b"\nlast but one\nthe last line\n")
-    assert read(belt, "huge.log", max_lines=1).output["text"] == "1\tbegin"
-    end = read(belt, "huge.log", tail=True, max_lines=2).output
+    assert read(toolbelt, "huge.log", max_lines=1).output["text"] == "1\tbegin"
+    end = read(toolbelt, "huge.log", tail=True, max_lines=2).output
     assert end["text"] == "-2\tlast but one\n-1\tthe last line"
     assert "counted from the end" in end["left_out"][0]
-    deep = read(belt, "huge.log", start_line=90_000)
+    deep = read(toolbelt, "huge.log", start_line=90_000)
     assert deep.reason.startswith("line 90000 of `huge.log` lies more than 256 MB deep; use `tail`, or Grep")
     huge.unlink()

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from traindx.artifacts import Run, Scope
-from traindx.artifacts.checkpoints import read_checkpoint, read_values
-from traindx.content import TOOLS
-from traindx.evidence.model import Question
-from traindx.evidence.reopen import reopen
-from traindx.toolbelt import Belt, NoData
-from traindx.toolbelt.registry import load_tool
+from traindx.definitions.content import TOOLS
+from traindx.diagnosis.evidence.reopen import reopen
+from traindx.diagnosis.evidence.verify import Citations
+from traindx.readers import Run, Scope
+from traindx.readers.checkpoints import read_checkpoint, read_values
+from traindx.runtime import NoData, Toolbelt
+from traindx.runtime.discovery import load_tool
 
 torch = pytest.importorskip("torch")
 
@@ -72,7 +72,7 @@ def heard(folder: Path) -> set[str]:
     run = Run(Scope.of(folder))
     places = [place for signal in output.signals for place in signal.citations]
     said = [part for signal in output.signals for part in (signal.claim, *(p.claim for p in signal.citations))]
-    verdicts = reopen(Question(citations=places, said=said), run).verdicts  # type: ignore[attr-defined]
+    verdicts = reopen(Citations(citations=places, said=said), run).verdicts  # type: ignore[attr-defined]
     assert all(verdict.verified for verdict in verdicts), verdicts
     return {signal.id for signal in output.signals}
 
@@ -165,8 +165,8 @@ def test_without_moments_there_is_nothing_to_say(tmp_path: Path) -> None:
 def test_it_runs_in_the_sandbox_without_torch(tmp_path: Path) -> None:
     model = deep(sigmoid=True)
     save(tmp_path, model, train(model))
-    with Belt(Scope.of(tmp_path)) as belt:
-        result = belt.call("check_checkpoint_gradients")
+    with Toolbelt(Scope.of(tmp_path)) as toolbelt:
+        result = toolbelt.call("check_checkpoint_gradients")
     assert result.status == "ok", result.reason
     assert [signal.id for signal in result.signals] == ["gradients-vanish-towards-input"]
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from traindx.artifacts import Run, Scope
-from traindx.content import TOOLS
-from traindx.curves.reconstruct import planned
-from traindx.toolbelt import NoData
-from traindx.toolbelt.registry import load_tool
+from traindx.definitions.content import TOOLS
+from traindx.detectors.settings.planned_rate import planned
+from traindx.readers import Run, Scope
+from traindx.runtime import NoData
+from traindx.runtime.discovery import load_tool
 
 torch = pytest.importorskip("torch")
 LR = 0.1

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from traindx.artifacts import Run, Scope
-from traindx.content import TOOLS
-from traindx.toolbelt import Belt, NoData
-from traindx.toolbelt.registry import load_tool
+from traindx.definitions.content import TOOLS
+from traindx.readers import Run, Scope
+from traindx.runtime import NoData, Toolbelt
+from traindx.runtime.discovery import load_tool
 
 Command = Callable[..., CompletedProcess[str]]
 CODE = """import torch
@@ -144,7 +144,7 @@ def test_on_the_command_line_and_in_the_sandbox(traindx: Command, tmp_path: Path
     done = traindx("tool", "compare_runs", good, bad, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["output"]["first_parting"] == "train/loss at step 50"
-    with Belt(Scope.of(good, bad)) as belt:
-        refused = belt.call("compare_runs", {"good": "../x", "bad": "b"})
+    with Toolbelt(Scope.of(good, bad)) as toolbelt:
+        refused = toolbelt.call("compare_runs", {"good": "../x", "bad": "b"})
     assert refused.status == "failed"
     assert ".." in refused.reason

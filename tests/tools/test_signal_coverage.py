@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.tools.signal_case import Case
-from traindx.toolbelt.registry import load_tool, tool_names
+from traindx.runtime.discovery import load_tool, tool_names
 
 EMITTED = {name: frozenset(load_tool(name, path).emits) for name, path in tool_names().items()}
 MODULES = [import_module(f"tests.tools.{path.stem}") for path in sorted(Path(__file__).parent.glob("test_signals*.py"))]

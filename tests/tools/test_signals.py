@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from traindx.artifacts import Run, Scope
-from traindx.content import TOOLS
-from traindx.toolbelt import NoData
-from traindx.toolbelt.registry import load_tool
+from traindx.definitions.content import TOOLS
+from traindx.readers import Run, Scope
+from traindx.runtime import NoData
+from traindx.runtime.discovery import load_tool
 
 Files = dict[str, str]
 
@@ -228,7 +228,7 @@ CHANGES: list[tuple[str, Files, set[str], set[str]]] = [
     ("rate", log(broken(), "set learning rate to 0.3", 18), {"lr-announced-at-onset"}, set()),
     ("elsewhere", log(broken(), "switching optimizer: Adam -> SGD", 5), set(), {"optimizer-changed-at-onset"}),
     ("unbroken", log(falling(), "switching optimizer: Adam -> SGD", 18), set(), {"optimizer-changed-at-onset"}),
-    ("idle talk", log(broken(), "saved a picture of the samples", 18), set(), {"data-changed-at-onset"}),
+    ("idle session", log(broken(), "saved a picture of the samples", 18), set(), {"data-changed-at-onset"}),
     (
         "a column",
         {

@@ -11,10 +11,10 @@ from subprocess import CompletedProcess
 import numpy as np
 import pytest
 
-from traindx.artifacts import Run, Scope
-from traindx.content import TOOLS
-from traindx.toolbelt import Belt, NoData
-from traindx.toolbelt.registry import load_tool
+from traindx.definitions.content import TOOLS
+from traindx.readers import Run, Scope
+from traindx.runtime import NoData, Toolbelt
+from traindx.runtime.discovery import load_tool
 
 Command = Callable[..., CompletedProcess[str]]
 
@@ -112,8 +112,8 @@ def test_a_chosen_series_and_one_that_is_not_there(tmp_path: Path) -> None:
 def test_in_the_sandbox_a_png_needs_no_file(tmp_path: Path) -> None:
     pytest.importorskip("PIL")
     table(tmp_path, loss=falling(50))
-    with Belt(Scope.of(tmp_path)) as belt:
-        result = belt.call("visualize_loss_curve", {"format": "both"})
+    with Toolbelt(Scope.of(tmp_path)) as toolbelt:
+        result = toolbelt.call("visualize_loss_curve", {"format": "both"})
     assert result.status == "ok", result.reason
     assert base64.b64decode(result.output["pictures"]["png"]).startswith(b"\x89PNG")
     assert result.output["pictures"]["svg"].startswith("<svg")

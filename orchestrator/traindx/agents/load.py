@@ -7,11 +7,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from traindx import frontmatter
 from traindx.agents.definition import AgentDefinition
-from traindx.content import AGENTS
+from traindx.definitions import frontmatter
+from traindx.definitions.content import AGENTS
+from traindx.definitions.frontmatter import FrontMatter
 from traindx.errors import DefinitionError, did_you_mean
-from traindx.frontmatter import FrontMatter
 
 # In Claude Code the toolbelt arrives through the plugin's MCP server, which prefixes every name.
 PLUGIN_PREFIX = "mcp__plugin_traindx_traindx__"

@@ -1,5 +1,5 @@
 """The chat: a run kept open, diagnosed once, and talked about with a model or without one."""
 
-from traindx.chat.room import Invitation, chat
+from traindx.chat.loop import ChatOptions, chat
 
-__all__ = ["Invitation", "chat"]
+__all__ = ["ChatOptions", "chat"]

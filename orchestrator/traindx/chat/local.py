@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from traindx.chat.answers import anew, cause, figures, onset, remedy, smalltalk, whatif
+from traindx.chat.answers import cause, remedy, small_talk, values, whatif
 from traindx.chat.phrases import GUESSING, PHRASES, QUESTION, plain
 from traindx.chat.question import Question, understood
-from traindx.chat.talk import Talk
-from traindx.request import understand
+from traindx.chat.session import ChatSession
+from traindx.pipeline.request import understand
 
 SMALL_TALK = ("bye", "thanks", "hello")
 NOTHING_HEARD = {"unclear", "not-about-training"}
-Answer = Callable[[Talk, Question], Awaitable[str]]
+Answer = Callable[[ChatSession, Question], Awaitable[str]]
 
 
-async def answer(talk: Talk, text: str) -> str:
+async def answer(session: ChatSession, text: str) -> str:
     """What can be said, in Markdown; raises `Leave` at a goodbye."""
-    waits = talk.diagnosis.status == "needs_more_data"
-    question = await understood(talk, text)
-    return await ANSWERS[intent_of(question, open_questions=waits)](talk, question)
+    waits = session.diagnosis.status == "needs_more_data"
+    question = await understood(session, text)
+    return await ANSWERS[intent_of(question, open_questions=waits)](session, question)
 
 
-async def small_talk(talk: Talk, text: str) -> str | None:
+async def quick_reply(session: ChatSession, text: str) -> str | None:
     """The answer to a greeting, thanks or goodbye, for which no model is asked; `None` for anything else."""
     question = Question(text, plain(text))
     intent = intent_of(question)
-    return await ANSWERS[intent](talk, question) if intent in SMALL_TALK else None
+    return await ANSWERS[intent](session, question) if intent in SMALL_TALK else None
 
 
 def intent_of(question: Question, *, open_questions: bool = False) -> str:
@@ -34,8 +34,8 @@ def intent_of(question: Question, *, open_questions: bool = False) -> str:
     named: Mapping[str, Callable[[], bool]] = {
         "suspect": lambda: bool(question.modes) and _guesses(question),
         "restated": lambda: _describes(question, open_questions),
-        "figure": lambda: figures.asks_for_value(question),
-        "blame": lambda: bool(question.levers) and _guesses(question),
+        "figure": lambda: values.asks_for_value(question),
+        "blame": lambda: bool(question.tunables) and _guesses(question),
     }
     for phrase in PHRASES:
         if phrase.pattern.search(question.plain) if phrase.pattern is not None else named[phrase.intent]():
@@ -54,16 +54,16 @@ def _describes(question: Question, open_questions: bool) -> bool:
         return False
     if understand(question.text).kind not in NOTHING_HEARD:
         return True
-    return open_questions and len(words) >= 4 and not figures.asks_for_value(question)
+    return open_questions and len(words) >= 4 and not values.asks_for_value(question)
 
 
 ANSWERS: Mapping[str, Answer] = {
-    "bye": smalltalk.bye,
-    "thanks": smalltalk.thanks,
-    "hello": smalltalk.hello,
-    "unclear": smalltalk.unclear,
-    "again": anew.again,
-    "restated": anew.restated,
+    "bye": small_talk.bye,
+    "thanks": small_talk.thanks,
+    "hello": small_talk.hello,
+    "unclear": small_talk.unclear,
+    "again": small_talk.again,
+    "restated": small_talk.restated,
     "why": cause.why,
     "sure": cause.sure,
     "healthy": cause.healthy,
@@ -77,6 +77,6 @@ ANSWERS: Mapping[str, Answer] = {
     "fallback": remedy.fallback,
     "next": remedy.following,
     "evidence": remedy.evidence,
-    "when": onset.when,
-    "figure": figures.figure,
+    "when": values.when,
+    "figure": values.figure,
 }

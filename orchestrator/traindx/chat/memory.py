@@ -13,9 +13,9 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from traindx.casefile import read_case
 from traindx.contract import Diagnosis, Value
 from traindx.errors import UnreadableInput, UsageError
+from traindx.pipeline.transcript import read_transcript
 from traindx.redaction import Redactor
 
 
@@ -127,7 +127,7 @@ def _read(place: Path) -> Remembered:
 
 
 def _from_case(place: Path) -> Remembered:
-    record = read_case(place)
+    record = read_transcript(place)
     diagnosis, asked = record.diagnosis, record.request
     if diagnosis is None:
         raise UnreadableInput(

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from traindx.artifacts.metrics.names import MetricName, normalise
-from traindx.chat.levers import LEVERS, Lever
-from traindx.chat.phrases import NUMBERED, plain
-from traindx.chat.talk import Talk
+from traindx.chat.phrases import NUMBERED, TUNABLES, Tunable, plain
+from traindx.chat.session import ChatSession
 from traindx.contract import ConfigValue, SeriesSummary
+from traindx.vocabulary.metrics import MetricName, normalise
 
 # What people call a failure mode when they do not know its id.
 _ALIASES = {
@@ -40,7 +39,7 @@ class Question:
     absent: list[str] = field(default_factory=list)
     """metrics that are asked for and were not logged"""
     settings: list[ConfigValue] = field(default_factory=list)
-    levers: list[Lever] = field(default_factory=list)
+    tunables: list[Tunable] = field(default_factory=list)
 
     @property
     def asked(self) -> bool:
@@ -48,27 +47,27 @@ class Question:
         return self.text.rstrip().endswith("?")
 
 
-async def understood(talk: Talk, text: str) -> Question:
+async def understood(session: ChatSession, text: str) -> Question:
     """The question with everything it names."""
-    context = await talk.context()
+    context = await session.context()
     words = plain(text)
     named = _named(words, context.series)
     return Question(
         text=text,
         plain=words,
         cause=_number(words),
-        modes=_modes(words, talk.catalog),
+        modes=_modes(words, session.catalog),
         series=named.series,
         absent=named.absent,
         settings=_settings(words, context.settings, named.taken),
-        levers=_levers(words),
+        tunables=_levers(words),
     )
 
 
-def _levers(words: str) -> list[Lever]:
+def _levers(words: str) -> list[Tunable]:
     """Those that are named, in the order of the question."""
-    found = [(match.start(), lever) for lever in LEVERS if (match := lever.pattern.search(words))]
-    return [lever for _, lever in sorted(found, key=lambda row: row[0])]
+    found = [(match.start(), tunable) for tunable in TUNABLES if (match := tunable.pattern.search(words))]
+    return [tunable for _, tunable in sorted(found, key=lambda row: row[0])]
 
 
 def _number(words: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from traindx.contract import Diagnosis, RootCause
-from traindx.report.terminal import HEADLINES, NOT_CALLED, possibility, worth_a_line
+from traindx.report.terminal import HEADLINES, possibility, telling_notes, worth_a_line
 
 HINT = "Ask: why? show me. how do I fix it? what if …? what else could it be? `/help` lists the commands, `/quit` ends."
 
@@ -18,7 +18,7 @@ def in_short(diagnosis: Diagnosis) -> str:
         parts.append("\n".join(["Worth a look:" if diagnosis.status == "healthy" else "Less likely:", *less]))
     if diagnosis.questions:
         parts.append("\n".join(["To go on I need to know:", *(f"- {row}" for row in diagnosis.questions)]))
-    notes = [f"- {row}" for row in diagnosis.provenance.notes if NOT_CALLED not in row]
+    notes = [f"- {row}" for row in telling_notes(diagnosis)]
     if notes:
         parts.append("\n".join(["Notes:", *notes]))
     return "\n\n".join(parts)

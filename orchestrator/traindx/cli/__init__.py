@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _say(what: object) -> None:
-    from traindx.report.plain import visible
+    from traindx.report.canvas import visible
 
     sys.stderr.write(f"traindx: {visible(str(what))}\n")
 

@@ -20,12 +20,12 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
 
 def run(args: argparse.Namespace) -> int:
     """List them with their tools and report headings."""
+    from traindx.api import load_registry
     from traindx.cli.output import page_for, write
-    from traindx.project import Project
+    from traindx.definitions.project import Project
     from traindx.report.canvas import Canvas
-    from traindx.walk import load_household
 
-    specialists = load_household(Project.around(args.path)).specialists
+    specialists = load_registry(Project.around(args.path)).specialists
     if args.json:
         rows = [
             {

@@ -48,7 +48,7 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
 
 def run(args: argparse.Namespace) -> int:
     """Hold the chat."""
-    from traindx.chat import Invitation, chat
+    from traindx.chat import ChatOptions, chat
     from traindx.cli.output import page_for
 
     if args.json:
@@ -64,5 +64,5 @@ def run(args: argparse.Namespace) -> int:
     if resume is not None and args.message:
         raise UsageError("`--resume` goes on with the earlier message; describe anew what you see in the chat itself")
     sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
-    chat(Invitation(paths, args.message, choices_from(args), resume, args.quiet), page_for(args))
+    chat(ChatOptions(paths, args.message, choices_from(args), resume, args.quiet), page_for(args))
     return 0

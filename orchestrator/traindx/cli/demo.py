@@ -20,9 +20,9 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
 
 def run(args: argparse.Namespace) -> int:
     """Diagnose the bundled run."""
-    from traindx.cli.progress import progress
-    from traindx.content import EXAMPLES
-    from traindx.walk import diagnose
+    from traindx.api import diagnose
+    from traindx.cli.output import progress
+    from traindx.definitions.content import EXAMPLES
 
     choices = choices_from(args)
     with progress(args) as listener:

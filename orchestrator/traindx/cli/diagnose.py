@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from traindx.api import Choices
     from traindx.contract import Diagnosis
-    from traindx.walk import Choices
 
 Commands = argparse._SubParsersAction
 LONGEST_TITLE = 300
@@ -80,9 +80,9 @@ def choices_from(args: argparse.Namespace) -> Choices:
 
 def run(args: argparse.Namespace) -> int:
     """Diagnose and print."""
+    from traindx.api import diagnose
+    from traindx.cli.output import progress
     from traindx.cli.picture import form_of, illustrated
-    from traindx.cli.progress import progress
-    from traindx.walk import diagnose
 
     form = None if args.plot is None else form_of(args.plot, args.path)
     choices = choices_from(args)

@@ -31,11 +31,11 @@ def run(args: argparse.Namespace) -> int:
     from traindx.cli.output import page_for, write
     from traindx.evaluation import evaluate, find_cases, score
     from traindx.evaluation.page import as_text
-    from traindx.evaluation.trial import unheard
+    from traindx.evaluation.trial import null_listener
 
     cases = find_cases(args.path)
     watched = sys.stderr.isatty() and not args.quiet
-    outcomes = evaluate(cases, heard=_tell if watched else unheard)
+    outcomes = evaluate(cases, heard=_tell if watched else null_listener)
     card = score(outcomes, cases)
     if args.json:
         rows = {"scorecard": card.model_dump(), "outcomes": [row.model_dump() for row in outcomes]}

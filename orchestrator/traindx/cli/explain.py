@@ -17,10 +17,10 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
 
 def run(args: argparse.Namespace) -> int:
     """Print one failure mode, or all of them by specialist."""
-    from traindx.catalog import load_catalog
     from traindx.cli.output import page_for, write
+    from traindx.diagnosis.catalog import load_catalog
     from traindx.errors import UnknownName
-    from traindx.report.modes import explanation, overview
+    from traindx.report.pages import explanation, overview
 
     catalog = load_catalog()
     if args.id is not None and args.id not in catalog:

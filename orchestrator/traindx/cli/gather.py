@@ -29,9 +29,9 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
 
 def run(args: argparse.Namespace) -> int:
     """Gather and print."""
+    from traindx.api import gather_context
     from traindx.cli.output import page_for, write
     from traindx.report import render_context
-    from traindx.walk import gather_context
 
     if args.what_leaves:
         return _what_leaves(args)
@@ -45,15 +45,15 @@ def _what_leaves(args: argparse.Namespace) -> int:
     import asyncio
     import json
 
+    from traindx.api import what_leaves
     from traindx.cli.diagnose import choices_from
     from traindx.cli.output import page_for, write
-    from traindx.report.leaving import as_text
-    from traindx.walk.leaving import what_leaves
+    from traindx.report.outgoing import as_text
 
-    leaving = asyncio.run(what_leaves(args.path, args.message, choices_from(args)))
+    outgoing = asyncio.run(what_leaves(args.path, args.message, **choices_from(args)))
     if args.json:
-        rows = {"masked": dict(leaving.masked), "url": leaving.url, "requests": leaving.requests}
+        rows = {"masked": dict(outgoing.masked), "url": outgoing.url, "requests": outgoing.requests}
         write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", args.output)
     else:
-        write(as_text(leaving.url, leaving.requests, leaving.masked, page_for(args)), args.output)
+        write(as_text(outgoing.url, outgoing.requests, outgoing.masked, page_for(args)), args.output)
     return 0

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+from traindx.contract import Event, Listener, null_listener
 from traindx.errors import UsageError
+from traindx.report.canvas import visible
 from traindx.report.render import Page
 
 
@@ -36,3 +40,27 @@ def write(text: str, output: Path | None = None) -> None:
         Path(file.name).replace(output)
     except OSError as error:
         raise UsageError(f"cannot write `{output}`: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def progress(args: argparse.Namespace) -> Iterator[Listener]:
+    """A listener that keeps one status line up to date; with `-v` every event stays on its own line."""
+    if args.quiet or not sys.stderr.isatty():
+        yield null_listener
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True, no_color=args.no_color, highlight=False)
+    with console.status("starting", spinner="dots") as status:
+
+        def tell(event: Event) -> None:
+            words = visible(event.text).replace("[", "\\[")
+            if event.kind == "text":
+                if args.verbose:
+                    console.print(words, style="dim", end="")
+            elif args.verbose:
+                console.print(f"{event.kind}: {words}", style="dim")
+            elif event.kind in {"stage", "tool_started"}:
+                status.update(words)
+
+        yield tell

@@ -13,7 +13,7 @@ from traindx.errors import UsageError
 
 if TYPE_CHECKING:
     from traindx.contract import Diagnosis
-    from traindx.toolbelt import ToolResult
+    from traindx.runtime import ToolResult
 
 FIELD = "pictures"
 """the field of a tool's output that holds them: `svg` as text, `png` in base64"""
@@ -21,7 +21,7 @@ CURVE = "visualize_loss_curve"
 _FORMS = {".svg": "svg", ".png": "png"}
 
 
-def form_of(out: Path, looked_at: Sequence[Path | str]) -> str:
+def form_of(out: Path, paths: Sequence[Path | str]) -> str:
     """What a file name asks for; raises `UsageError` where nothing may be written."""
     real = out.resolve()
     if real.is_dir():
@@ -29,7 +29,7 @@ def form_of(out: Path, looked_at: Sequence[Path | str]) -> str:
     form = _FORMS.get(out.suffix.lower())
     if form is None:
         raise UsageError(f"cannot write `{out}`: name the picture `*.png` or `*.svg`")
-    for path in looked_at:
+    for path in paths:
         if str(path) == "-":
             raise UsageError("a log on standard input is read once: save it to a file to have it drawn as well")
         run = Path(path).resolve()
@@ -60,11 +60,11 @@ def write_picture(result: ToolResult, form: str, out: Path) -> None:
 
 def illustrated(diagnosis: Diagnosis, paths: Sequence[Path | str], form: str, out: Path) -> Diagnosis:
     """The diagnosis with the loss curve drawn into `out`, or with the reason why there is nothing to draw."""
-    from traindx.project import Project
-    from traindx.walk import looked_at, open_belt
+    from traindx.api import open_toolbelt, resolve_inputs
+    from traindx.definitions.project import Project
 
-    with looked_at(list(paths)) as (scope, _), open_belt(scope, Project.around(scope.root)) as belt:
-        result = belt.call(CURVE, {"format": form})
+    with resolve_inputs(list(paths)) as (scope, _), open_toolbelt(scope, Project.around(scope.root)) as toolbelt:
+        result = toolbelt.call(CURVE, {"format": form})
     if result.status == "no_data":
         return diagnosis.model_copy(update={"missing": [*diagnosis.missing, f"`{out}` was not drawn: {result.reason}"]})
     write_picture(result, form, out)

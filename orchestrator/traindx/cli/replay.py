@@ -27,12 +27,12 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
 
 def run(args: argparse.Namespace) -> int:
     """Render the record."""
-    from traindx.casefile import read_case
     from traindx.cli.output import page_for, write
+    from traindx.pipeline.transcript import read_transcript
     from traindx.report import render
     from traindx.report.transcript import as_text
 
-    record = read_case(args.case)
+    record = read_transcript(args.case)
     diagnosis = record.diagnosis
     page = page_for(args)
     form = "json" if args.json else args.format

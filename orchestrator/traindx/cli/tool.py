@@ -12,7 +12,7 @@ from traindx.cli.picture import FIELD, form_of, without_pictures, write_picture
 from traindx.errors import UsageError
 
 if TYPE_CHECKING:
-    from traindx.toolbelt import ToolResult, ToolSpec
+    from traindx.runtime import ToolResult, ToolSpec
 
 
 def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentParser) -> None:
@@ -34,10 +34,10 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
 
 def run(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     """Call the tool and print its result; `no_data` is an answer, `failed` is exit code 2."""
+    from traindx.api import open_toolbelt, resolve_inputs
     from traindx.cli.output import page_for, write
+    from traindx.definitions.project import Project
     from traindx.errors import UnknownName
-    from traindx.project import Project
-    from traindx.walk import looked_at, open_belt
 
     if args.name is None:
         if not args.help:
@@ -45,8 +45,8 @@ def run(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         parser.print_help()
         return 0
     paths, fields = _paths_and_fields(args)
-    with looked_at(paths or [Path()]) as (scope, _), open_belt(scope, Project.around(scope.root)) as belt:
-        specs = belt.specs()
+    with resolve_inputs(paths or [Path()]) as (scope, _), open_toolbelt(scope, Project.around(scope.root)) as toolbelt:
+        specs = toolbelt.specs()
         if args.name not in specs:
             raise UnknownName("tool", args.name, specs)
         options = _options(specs[args.name])
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         form = None if out is None else form_of(out, paths)
         if form is not None and "format" in specs[args.name].input_schema.get("properties", {}):
             given["format"] = form
-        result = belt.call(args.name, given)
+        result = toolbelt.call(args.name, given)
     if form is not None and result.status == "ok":
         write_picture(result, form, out)
     if as_json:
@@ -112,6 +112,6 @@ _PLAIN: dict[str, Any] = {"string": str, "integer": int, "number": float}
 
 
 def _text(result: ToolResult, page: Any) -> str:
-    from traindx.report.results import as_text
+    from traindx.report.pages import as_text
 
     return as_text(result, page)

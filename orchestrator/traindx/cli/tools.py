@@ -20,16 +20,16 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
 
 def run(args: argparse.Namespace) -> int:
     """List them; `--json` gives the full schemas."""
-    from traindx.artifacts import Scope
+    from traindx.api import open_toolbelt
     from traindx.cli.output import page_for, write
-    from traindx.project import Project
+    from traindx.definitions.project import Project
+    from traindx.readers import Scope
     from traindx.report.canvas import Canvas
-    from traindx.walk import open_belt
 
     scope = Scope.of(args.path)
-    with open_belt(scope, Project.around(scope.root)) as belt:
-        specs = belt.specs()
-        problems = list(belt.problems)
+    with open_toolbelt(scope, Project.around(scope.root)) as toolbelt:
+        specs = toolbelt.specs()
+        problems = list(toolbelt.problems)
     if problems:
         raise problems[0]
     if args.json:

@@ -10,7 +10,7 @@ from traindx.contract.context import (
     Constraints,
     ContextPackage,
     DataSummary,
-    ErrorSighting,
+    ErrorSummary,
     ProjectProfile,
     RunSummary,
     SeriesSummary,
@@ -28,8 +28,8 @@ from traindx.contract.diagnosis import (
     Status,
     ToolUse,
 )
-from traindx.contract.event import Event, Listener, unheard
-from traindx.contract.signal import Citation, Fact, Signal
+from traindx.contract.event import Event, Listener, null_listener
+from traindx.contract.signal import Citation, Fact, Signal, SignalKind
 from traindx.contract.value import Value
 
 __all__ = [
@@ -46,7 +46,7 @@ __all__ = [
     "ContextPackage",
     "DataSummary",
     "Diagnosis",
-    "ErrorSighting",
+    "ErrorSummary",
     "Event",
     "Evidence",
     "Fact",
@@ -60,8 +60,9 @@ __all__ = [
     "SeriesSummary",
     "Severity",
     "Signal",
+    "SignalKind",
     "Status",
     "ToolUse",
     "Value",
-    "unheard",
+    "null_listener",
 ]

@@ -51,7 +51,7 @@ class ConfigValue(Value):
     line: int
 
 
-class ErrorSighting(Value):
+class ErrorSummary(Value):
     """An error or warning that the run printed."""
 
     source: str
@@ -146,7 +146,7 @@ class ContextPackage(Value):
     run: str = Field(default="", description="name of the run folder")
     series: list[SeriesSummary] = Field(default_factory=list)
     settings: list[ConfigValue] = Field(default_factory=list)
-    errors: list[ErrorSighting] = Field(default_factory=list)
+    errors: list[ErrorSummary] = Field(default_factory=list)
     checkpoints: list[CheckpointSummary] = Field(default_factory=list)
     data: list[DataSummary] = Field(default_factory=list)
     code: list[CodeSummary] = Field(default_factory=list)

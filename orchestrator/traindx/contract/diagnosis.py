@@ -82,6 +82,9 @@ class Provenance(Value):
     cost_usd: float = 0.0
     version: str = ""
     notes: list[str] = Field(default_factory=list)
+    skipped: list[str] = Field(
+        default_factory=list, description="those of the notes that say which tools had nothing to look at"
+    )
 
 
 class Diagnosis(Value):

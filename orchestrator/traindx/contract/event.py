@@ -23,5 +23,5 @@ class Event(Value):
 Listener = Callable[[Event], None]
 
 
-def unheard(event: Event) -> None:
+def null_listener(event: Event) -> None:
     """The listener for those who do not listen."""

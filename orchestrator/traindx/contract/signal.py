@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pydantic import Field
 
 from traindx.contract.value import Value
@@ -19,6 +21,15 @@ class Citation(Value):
         description="`line 41`, `line 41, epoch 7`, `step 300 of train/loss`, `tensor encoder.weight`",
     )
     quote: str = Field(default="", description="the text or number that stands there, to the letter")
+
+
+class SignalKind(NamedTuple):
+    """What a signal means. Signals of one `group` are readings of the same fact at different strength: of those that
+    a run shows, only the one that says most counts.
+    """
+
+    meaning: str
+    group: str = ""
 
 
 class Signal(Value):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from traindx.brain import Findings
 from traindx.contract import (
     SEVERITIES,
     ContextPackage,
@@ -16,7 +15,8 @@ from traindx.contract import (
     RootCause,
     Status,
 )
-from traindx.request import Request
+from traindx.contract.request import Request
+from traindx.diagnosis.findings import Findings
 
 PURPOSE = (
     "traindx finds out why a machine-learning training run went wrong: point it at the folder of a run and say what you"
@@ -113,6 +113,7 @@ def _provenance(provenance: Provenance, findings: Sequence[Findings]) -> Provena
             "brain": ", ".join(minds) or provenance.brain,
             "tokens": sum(one.tokens for one in findings),
             "cost_usd": round(sum(one.cost_usd for one in findings), 6),
+            "skipped": _distinct([row for one in findings for row in one.skipped]),
             "notes": _distinct([*(row for one in findings for row in one.notes), *provenance.notes]),
         }
     )

@@ -6,17 +6,17 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from traindx.api import diagnose
 from traindx.evaluation.case import LabelledCase
 from traindx.evaluation.score import Outcome, outcome
-from traindx.walk import diagnose
 
 
-def unheard(outcome: Outcome) -> None:
+def null_listener(outcome: Outcome) -> None:
     """For those who wait for the end."""
 
 
 def evaluate(
-    cases: Sequence[LabelledCase], *, at_once: int = 2, heard: Callable[[Outcome], None] = unheard
+    cases: Sequence[LabelledCase], *, at_once: int = 2, heard: Callable[[Outcome], None] = null_listener
 ) -> list[Outcome]:
     """Diagnose every case, a few at once; outcomes come in the order of the cases."""
     with ThreadPoolExecutor(at_once) as pool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from traindx.content import PROMPTS
 from traindx.contract import Diagnosis
-from traindx.report.plain import visible
+from traindx.definitions.content import PROMPTS
+from traindx.report.canvas import visible
 
 FOLDER = PROMPTS / "report"
 

@@ -14,8 +14,6 @@ HEADLINES = {
 }
 
 FAINT = 0.05
-NOT_CALLED = "` was not called: "
-"""tools that had nothing to look at: of interest only to who wants every detail"""
 
 
 def as_text(diagnosis: Diagnosis, page: Page, title: str) -> str:
@@ -43,14 +41,19 @@ def as_text(diagnosis: Diagnosis, page: Page, title: str) -> str:
             canvas.heading(heading)
             canvas.text(words, indent=2)
         _list(canvas, "Not found or not read", diagnosis.missing)
-    notes = diagnosis.provenance.notes
-    _list(canvas, "Notes", notes if page.verbose else [row for row in notes if NOT_CALLED not in row])
+    _list(canvas, "Notes", diagnosis.provenance.notes if page.verbose else telling_notes(diagnosis))
     canvas.gap()
     if diagnosis.missing and not page.verbose:
         several = "" if len(diagnosis.missing) == 1 else "s"
         canvas.text(f"Not found or not read: {len(diagnosis.missing)} remark{several}; -v lists them.", style="dim")
     canvas.text(_footer(diagnosis), style="dim")
     return canvas.drawn()
+
+
+def telling_notes(diagnosis: Diagnosis) -> list[str]:
+    """Without the tools that had nothing to look at: those are of interest only to who wants every detail."""
+    made = diagnosis.provenance
+    return [row for row in made.notes if row not in made.skipped]
 
 
 def worth_a_line(cause: RootCause) -> bool:

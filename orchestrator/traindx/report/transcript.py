@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from traindx.casefile import Record
+from traindx.pipeline.transcript import Record
 from traindx.report.canvas import Canvas
 from traindx.report.render import Page
 

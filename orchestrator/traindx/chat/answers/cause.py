@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from traindx.chat.answers.evidence import of_cause
-from traindx.chat.answers.page import first_paragraph
+from traindx.chat.answers.evidence import first_paragraph, of_cause
 from traindx.chat.question import Question
-from traindx.chat.talk import Talk
+from traindx.chat.session import ChatSession
 from traindx.contract import RootCause
 
 CONTRARY = "contrary"
 
 
-def without(talk: Talk, number: int = 1) -> str:
+def without(session: ChatSession, number: int = 1) -> str:
     """What is said where a question is about a cause that was not found."""
-    diagnosis = talk.diagnosis
+    diagnosis = session.diagnosis
     count = len(diagnosis.root_causes)
     if count:
         return f"There is no cause {number}: the diagnosis names {count}. `/evidence 1` shows the first."
@@ -23,24 +22,24 @@ def without(talk: Talk, number: int = 1) -> str:
     return diagnosis.summary
 
 
-def verdict(talk: Talk) -> str:
+def verdict(session: ChatSession) -> str:
     """What is known about a run of which no cause is known."""
-    if talk.diagnosis.status == "needs_more_data":
+    if session.diagnosis.status == "needs_more_data":
         return "The cause is not settled: ask \u201cwhat is missing\u201d."
-    return talk.diagnosis.summary
+    return session.diagnosis.summary
 
 
-async def why(talk: Talk, question: Question) -> str:
+async def why(session: ChatSession, question: Question) -> str:
     """The cause in one sentence, what showed it, and what the catalog says it is."""
-    cause = talk.cause(question.cause)
+    cause = session.cause(question.cause)
     if cause is None:
-        return without(talk, question.cause)
+        return without(session, question.cause)
     shown = [f"- {piece.claim} ({place(piece.source, piece.locator)})" for piece in cause.evidence[:3]]
-    unsettled = talk.diagnosis.status == "needs_more_data"
+    unsettled = session.diagnosis.status == "needs_more_data"
     lead = f"Not settled; the likeliest so far, at {cause.confidence:.2f}: {cause.issue}" if unsettled else cause.issue
-    mode = talk.catalog.get(cause.id)
+    mode = session.catalog.get(cause.id)
     parts = [lead, "\n".join(shown), first_paragraph(mode, "What it is") if mode and not unsettled else ""]
-    asked = [f"- {row}" for row in talk.diagnosis.questions]
+    asked = [f"- {row}" for row in session.diagnosis.questions]
     if unsettled and asked:
         parts.append("\n".join(["What would settle it:", *asked]))
     return "\n\n".join(
@@ -48,11 +47,11 @@ async def why(talk: Talk, question: Question) -> str:
     )
 
 
-async def sure(talk: Talk, question: Question) -> str:
+async def sure(session: ChatSession, question: Question) -> str:
     """The confidence, and what it rests on."""
-    cause = talk.cause(question.cause)
+    cause = session.cause(question.cause)
     if cause is None:
-        return without(talk, question.cause)
+        return without(session, question.cause)
     held = [piece for piece in cause.evidence if piece.verified and piece.kind != CONTRARY]
     direct = sum(piece.kind == "direct" for piece in held)
     against = [piece for piece in cause.evidence if piece.kind == CONTRARY]
@@ -67,21 +66,21 @@ async def sure(talk: Talk, question: Question) -> str:
     return " ".join(said)
 
 
-async def healthy(talk: Talk, question: Question) -> str:  # noqa: ARG001 - one signature for every answer
+async def healthy(session: ChatSession, question: Question) -> str:  # noqa: ARG001 - one signature for every answer
     """Whether the run is all right."""
-    diagnosis = talk.diagnosis
+    diagnosis = session.diagnosis
     if diagnosis.status == "healthy":
         return diagnosis.summary
     if diagnosis.status == "needs_more_data" or not diagnosis.root_causes:
-        return f"That cannot be told yet. {without(talk) if not diagnosis.root_causes else diagnosis.summary}"
+        return f"That cannot be told yet. {without(session) if not diagnosis.root_causes else diagnosis.summary}"
     first = diagnosis.root_causes[0]
     judged = f"Severity: {first.severity}, confidence {first.confidence:.2f}."
     return f"Not healthy. {first.issue} {judged} Ask \u201chow do I fix it\u201d."
 
 
-async def others(talk: Talk, question: Question) -> str:  # noqa: ARG001 - one signature for every answer
+async def others(session: ChatSession, question: Question) -> str:  # noqa: ARG001 - one signature for every answer
     """The other hypotheses, and those that were set aside, with the reasons."""
-    diagnosis = talk.diagnosis
+    diagnosis = session.diagnosis
     rest = [_in_short(cause) for cause in diagnosis.root_causes[1:]]
     aside = [f"- {row}" for row in diagnosis.excluded]
     parts = []
@@ -90,26 +89,26 @@ async def others(talk: Talk, question: Question) -> str:  # noqa: ARG001 - one s
     parts.append("\n".join(["Also possible:", *rest]) if rest else "No second cause is supported by what was found.")
     if aside:
         parts.append("\n".join(["Considered and set aside:", *aside]))
-    mode = talk.catalog.get(diagnosis.root_causes[0].id) if diagnosis.root_causes else None
+    mode = session.catalog.get(diagnosis.root_causes[0].id) if diagnosis.root_causes else None
     if mode is not None:
         parts.append("\n".join(["What would tell them apart:", *(f"- {row}" for row in mode.asks)]))
     return "\n\n".join(parts)
 
 
-async def suspect(talk: Talk, question: Question) -> str:
+async def suspect(session: ChatSession, question: Question) -> str:
     """What speaks for and against the failure modes that the question names."""
-    return "\n\n".join([await _judged(talk, name) for name in question.modes[:2]])
+    return "\n\n".join([await _judged(session, name) for name in question.modes[:2]])
 
 
-async def _judged(talk: Talk, name: str) -> str:
-    mode = talk.catalog[name]
+async def _judged(session: ChatSession, name: str) -> str:
+    mode = session.catalog[name]
     what = first_paragraph(mode, "What it is")
-    named = next((cause for cause in talk.diagnosis.named if cause.id == name), None)
+    named = next((cause for cause in session.diagnosis.named if cause.id == name), None)
     if named is not None:
-        number = talk.diagnosis.root_causes.index(named) + 1
+        number = session.diagnosis.root_causes.index(named) + 1
         return f"`{name}` is cause {number}, at {named.confidence:.2f}: {named.issue}\n\n{of_cause(named)}\n\n{what}"
-    row = next((row for row in talk.diagnosis.excluded if f"`{name}`" in row), None)
-    belief = await talk.belief(name)
+    row = next((row for row in session.diagnosis.excluded if f"`{name}`" in row), None)
+    belief = await session.belief(name)
     found = [f"- for it: {signal.claim}" for signal, _ in belief.support[:3]] if belief else []
     found += [f"- against it: {signal.claim}" for signal, _ in belief.against[:3]] if belief else []
     verdict = f"It was considered and set aside: {row}." if row else f"`{name}` is not what was found here."

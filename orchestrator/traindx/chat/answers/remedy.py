@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from traindx.catalog import fix_for
 from traindx.chat.answers.cause import without
 from traindx.chat.answers.evidence import opened
 from traindx.chat.flow import fenced
 from traindx.chat.question import Question
-from traindx.chat.talk import Talk
+from traindx.chat.session import ChatSession
+from traindx.diagnosis.catalog import fix_for
 
 PLAN = "Monitoring Plan"
 
 
-async def fix(talk: Talk, question: Question) -> str:
+async def fix(session: ChatSession, question: Question) -> str:
     """The change, as a diff where the faulty line is known, and what it should bring."""
-    named = {row.id for row in talk.diagnosis.root_causes}
+    named = {row.id for row in session.diagnosis.root_causes}
     other = next((name for name in question.modes if name not in named), None)
     if other is not None and not named & set(question.modes):
-        general = fix_for(talk.catalog[other], {})
+        general = fix_for(session.catalog[other], {})
         return f"`{other}` is not what was found here. In general: {general.summary}\nMore: `/explain {other}`."
-    cause = talk.cause(question.cause)
+    cause = session.cause(question.cause)
     if cause is None:
-        return without(talk, question.cause)
+        return without(session, question.cause)
     said = cause.fix.summary
-    if talk.diagnosis.status == "needs_more_data":
+    if session.diagnosis.status == "needs_more_data":
         said = f"The cause is not settled ({cause.confidence:.2f}). If it is `{cause.id}`: {said}"
     parts = [said, fenced(cause.fix.diff, "diff") if cause.fix.diff else "", f"Expect: {cause.fix.expected}"]
     return "\n".join(
@@ -31,39 +31,39 @@ async def fix(talk: Talk, question: Question) -> str:
     )
 
 
-async def verify(talk: Talk, question: Question) -> str:
+async def verify(session: ChatSession, question: Question) -> str:
     """How to see that the fix did what it should."""
-    cause = talk.cause(question.cause)
+    cause = session.cause(question.cause)
     if cause is None:
-        return without(talk, question.cause)
+        return without(session, question.cause)
     return f"{cause.fix.verify}\n\nIf it does not hold: {cause.fix.fallback}"
 
 
-async def effect(talk: Talk, question: Question) -> str:
+async def effect(session: ChatSession, question: Question) -> str:
     """What should change after the fix."""
-    cause = talk.cause(question.cause)
+    cause = session.cause(question.cause)
     if cause is None:
-        return without(talk, question.cause)
+        return without(session, question.cause)
     return f"After the fix: {cause.fix.expected}\n\nTo check it: {cause.fix.verify}"
 
 
-async def fallback(talk: Talk, question: Question) -> str:
+async def fallback(session: ChatSession, question: Question) -> str:
     """What to try when the fix did not help."""
-    cause = talk.cause(question.cause)
+    cause = session.cause(question.cause)
     if cause is None:
-        return without(talk, question.cause)
-    second = talk.cause(question.cause + 1)
+        return without(session, question.cause)
+    second = session.cause(question.cause + 1)
     parts = [cause.fix.fallback]
     if second is not None:
         parts.append(f"Next in line: `{second.id}` ({second.confidence:.2f}): {second.fix.summary}")
     return "\n\n".join([*parts, "Put the log of the new attempt into the folder and say \u201cdiagnose again\u201d."])
 
 
-async def following(talk: Talk, question: Question) -> str:
+async def following(session: ChatSession, question: Question) -> str:
     """What to do and what to supply next."""
-    diagnosis = talk.diagnosis
+    diagnosis = session.diagnosis
     parts: list[str] = []
-    cause = talk.cause(question.cause)
+    cause = session.cause(question.cause)
     settled = diagnosis.status not in {"needs_more_data", "healthy"}
     if cause is not None and settled:
         parts.append(f"1. {cause.fix.summary}\n2. {cause.fix.verify}\n3. If that fails: {cause.fix.fallback}")
@@ -81,7 +81,7 @@ async def following(talk: Talk, question: Question) -> str:
     return "\n\n".join(parts) or "Nothing is missing, and nothing has to be done."
 
 
-async def evidence(talk: Talk, question: Question) -> str:
+async def evidence(session: ChatSession, question: Question) -> str:
     """The first citations, opened."""
-    cause = talk.cause(question.cause)
-    return without(talk, question.cause) if cause is None else await opened(talk, cause, most=3)
+    cause = session.cause(question.cause)
+    return without(session, question.cause) if cause is None else await opened(session, cause, most=3)

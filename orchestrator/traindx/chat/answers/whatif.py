@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 
 from traindx.chat.answers.cause import verdict
-from traindx.chat.answers.page import sentences_about
-from traindx.chat.levers import Lever
+from traindx.chat.answers.evidence import sentences_about
+from traindx.chat.phrases import Tunable
 from traindx.chat.question import Question
-from traindx.chat.talk import Talk
+from traindx.chat.session import ChatSession
 from traindx.contract import ConfigValue, Fact, RootCause
 
 RATE = "the learning rate"
@@ -25,89 +25,89 @@ _FACTORS = (
 )
 
 
-async def whatif(talk: Talk, question: Question) -> str:
+async def whatif(session: ChatSession, question: Question) -> str:
     """What is known about a change."""
-    cause = talk.cause(question.cause)
-    if not question.levers:
-        known = f"The fix that the evidence supports: {cause.fix.summary}" if cause else verdict(talk)
+    cause = session.cause(question.cause)
+    if not question.tunables:
+        known = f"The fix that the evidence supports: {cause.fix.summary}" if cause else verdict(session)
         return f"What that would do cannot be known from this run. {known}"
-    lever = question.levers[0]
-    belief = await talk.belief(cause.id) if cause else None
+    tunable = question.tunables[0]
+    belief = await session.belief(cause.id) if cause else None
     facts = belief.facts if belief else {}
-    now = await _now(talk, lever, facts)
+    now = await _now(session, tunable, facts)
     wanted = _wanted(question.plain, now)
-    parts = [_is_now(lever, now), _would_be(now, wanted)]
+    parts = [_is_now(tunable, now), _would_be(now, wanted)]
     if cause is None:
-        return _joined([*parts, verdict(talk), f"What changing {lever.name} would do, this run does not show."])
-    if lever.name == RATE and wanted is not None:
+        return _joined([*parts, verdict(session), f"What changing {tunable.name} would do, this run does not show."])
+    if tunable.name == RATE and wanted is not None:
         parts.append(_between(wanted, facts))
-    elif found := await _found(talk, lever):
+    elif found := await _found(session, tunable):
         parts.append(f"Found in this run: {found[0]}.")
-    return _joined([*parts, *_judged(talk, cause, lever)])
+    return _joined([*parts, *_judged(session, cause, tunable)])
 
 
-async def blame(talk: Talk, question: Question) -> str:
+async def blame(session: ChatSession, question: Question) -> str:
     """Whether a setting is at fault, as far as the cause and the findings speak of it."""
-    cause = talk.cause(question.cause)
-    lever = question.levers[0]
-    now = _is_now(lever, await _now(talk, lever, {}))
+    cause = session.cause(question.cause)
+    tunable = question.tunables[0]
+    now = _is_now(tunable, await _now(session, tunable, {}))
     if cause is None:
-        return _joined([now, verdict(talk)])
-    found = [f"- {claim}" for claim in (await _found(talk, lever))[:MOST_SENTENCES]]
-    if lever.pattern.search(cause.issue):
+        return _joined([now, verdict(session)])
+    found = [f"- {claim}" for claim in (await _found(session, tunable))[:MOST_SENTENCES]]
+    if tunable.pattern.search(cause.issue):
         return _joined([f"Yes. {cause.issue}", now, *found])
     no = f"Not as far as the evidence shows: it speaks for `{cause.id}`. {cause.issue}"
-    return _joined([no, now, f"Found about {lever.name}:" if found else "", *found])
+    return _joined([no, now, f"Found about {tunable.name}:" if found else "", *found])
 
 
-def _judged(talk: Talk, cause: RootCause, lever: Lever) -> list[str]:
-    """What the fix and the catalog say about the lever, and what is left to trying."""
+def _judged(session: ChatSession, cause: RootCause, tunable: Tunable) -> list[str]:
+    """What the fix and the catalog say about the tunable, and what is left to trying."""
     fix = cause.fix
     supported = f"The fix that the evidence supports: {fix.summary}"
-    if lever.pattern.search(fix.summary):
+    if tunable.pattern.search(fix.summary):
         return [f"The fix changes the same thing: {fix.summary}", f"Expect: {fix.expected}"]
-    if lever.pattern.search(fix.fallback):
+    if tunable.pattern.search(fix.fallback):
         return [f"It is what to try if the fix does not help: {fix.fallback}", supported]
-    mode = talk.catalog.get(cause.id)
-    sentences = sentences_about(mode, ("Fix", "If that fails", "Verify"), lever.pattern) if mode else []
+    mode = session.catalog.get(cause.id)
+    sentences = sentences_about(mode, ("Fix", "If that fails", "Verify"), tunable.pattern) if mode else []
     if sentences:
         rows = [f"- {row}" for row in sentences[:MOST_SENTENCES]]
         return [f"About that, the catalog says under `{cause.id}`:", *rows, supported]
     return [
-        f"Nothing that was found connects {lever.name} with `{cause.id}`: this run does not tell what it would do.",
-        *_remedy_for(talk, lever),
+        f"Nothing that was found connects {tunable.name} with `{cause.id}`: this run does not tell what it would do.",
+        *_remedy_for(session, tunable),
         supported,
         f"To try yours instead, change nothing else, and check it like the fix: {fix.verify}",
     ]
 
 
-def _remedy_for(talk: Talk, lever: Lever) -> list[str]:
-    """What was set aside and would be mended with this lever."""
+def _remedy_for(session: ChatSession, tunable: Tunable) -> list[str]:
+    """What was set aside and would be mended with this tunable."""
     rows = []
-    for row in talk.diagnosis.excluded:
-        named = [mode for name, mode in talk.catalog.items() if row.startswith(f"`{name}`")]
-        if any(lever.pattern.search(" ".join(mode.fix.summary)) for mode in named):
+    for row in session.diagnosis.excluded:
+        named = [mode for name, mode in session.catalog.items() if row.startswith(f"`{name}`")]
+        if any(tunable.pattern.search(" ".join(mode.fix.summary)) for mode in named):
             rows.append(f"It would be the remedy for something that was set aside: {row}.")
     return rows[:1]
 
 
-async def _found(talk: Talk, lever: Lever) -> list[str]:
-    """What the tools found about a lever."""
-    return [signal.claim for signal in await talk.signals() if lever.pattern.search(signal.claim)]
+async def _found(session: ChatSession, tunable: Tunable) -> list[str]:
+    """What the tools found about a tunable."""
+    return [signal.claim for signal in await session.signals() if tunable.pattern.search(signal.claim)]
 
 
-async def _now(talk: Talk, lever: Lever, facts: Mapping[str, Fact]) -> list[ConfigValue]:
-    """The lever's settings; where the finding blames one of them, that one."""
-    context = await talk.context()
-    rows = [row for row in context.settings if lever.keys is not None and lever.keys.search(row.key)]
+async def _now(session: ChatSession, tunable: Tunable, facts: Mapping[str, Fact]) -> list[ConfigValue]:
+    """The tunable's settings; where the finding blames one of them, that one."""
+    context = await session.context()
+    rows = [row for row in context.settings if tunable.keys is not None and tunable.keys.search(row.key)]
     rows = list({(row.key, str(row.value)): row for row in reversed(rows)}.values())[::-1]
-    blamed = facts.get("lr_key") if lever.name == RATE else None
+    blamed = facts.get("lr_key") if tunable.name == RATE else None
     return [row for row in rows if row.key == blamed][:1] or rows[:3]
 
 
-def _is_now(lever: Lever, now: list[ConfigValue]) -> str:
+def _is_now(tunable: Tunable, now: list[ConfigValue]) -> str:
     stands = ", ".join(f"`{row.key}` = {row.value} ({row.source}:{row.line})" for row in now)
-    return f"Now: {stands}." if stands else f"No setting for {lever.name} was found."
+    return f"Now: {stands}." if stands else f"No setting for {tunable.name} was found."
 
 
 def _wanted(text: str, now: list[ConfigValue]) -> float | None:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from traindx.chat.talk import Talk
+from traindx.chat.session import ChatSession
 
 
-async def carry(talk: Talk, _rest: str) -> str:
+async def carry(session: ChatSession, _rest: str) -> str:
     """Tokens and dollars of the whole chat, and what is left."""
-    mind = talk.session.claude
-    said = f"{talk.tokens:,} tokens, ${talk.cost_usd:.4f} in this chat"
-    if mind is None:
+    brain = session.session.claude
+    said = f"{session.tokens:,} tokens, ${session.cost_usd:.4f} in this chat"
+    if brain is None:
         return (
             f"{said}: the local investigator costs nothing."
-            if not talk.tokens
+            if not session.tokens
             else f"{said}, from before it was resumed."
         )
-    led = [name for name in talk.diagnosis.request.specialists if name in mind.investigations]
-    purse = mind.investigations[led[0]].conversation.budget if led else None
-    if purse is not None and not purse.priced:
-        return f"{said}; the price of `{purse.model}` is not known."
-    limit = talk.purse
+    led = [name for name in session.diagnosis.request.specialists if name in brain.investigations]
+    budget = brain.investigations[led[0]].conversation.budget if led else None
+    if budget is not None and not budget.priced:
+        return f"{said}; the price of `{budget.model}` is not known."
+    limit = session.budget
     left = (
-        f"; ${max(0.0, limit - (talk.cost_usd - talk.cost_of_earlier)):.4f} of ${limit:g} left"
+        f"; ${max(0.0, limit - (session.cost_usd - session.cost_of_earlier)):.4f} of ${limit:g} left"
         if limit is not None
         else ""
     )

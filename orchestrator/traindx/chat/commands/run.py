@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from traindx.chat.talk import Talk
+from traindx.chat.session import ChatSession
 from traindx.contract import SeriesSummary
 
 MOST = 8
 
 
-async def carry(talk: Talk, _rest: str) -> str:
+async def carry(session: ChatSession, _rest: str) -> str:
     """Files by role, series, settings, errors, and what is missing: each in short."""
-    context = await talk.context()
+    context = await session.context()
     roles = [(name.replace("_", " "), paths) for name, paths in context.artifacts.model_dump().items() if paths]
     parts = [f"## {context.run or 'The run'}"]
     parts.append("\n".join(f"- {role}: {_some(paths)}" for role, paths in roles) or "Nothing was recognised.")
@@ -23,9 +23,9 @@ async def carry(talk: Talk, _rest: str) -> str:
     parts += _section("Errors", [f"{row.text} ({row.source}:{row.line})" for row in context.errors])
     parts += _section("Checkpoints", [f"{row.path}: {row.parameters:,} parameters" for row in context.checkpoints])
     parts += _section("Not found or not read", context.missing)
-    sent = ", ".join(talk.diagnosis.request.specialists)
-    made = talk.diagnosis.provenance
-    parts.append(f"Looked at by {sent or 'nobody'} ({made.brain} mind, sandbox: {made.sandbox}). Nothing was changed.")
+    sent = ", ".join(session.diagnosis.request.specialists)
+    made = session.diagnosis.provenance
+    parts.append(f"Looked at by {sent or 'nobody'} ({made.brain} brain, sandbox: {made.sandbox}). Nothing was changed.")
     return "\n\n".join(parts)
 
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from traindx.chat.memory import inside, replace_file
-from traindx.chat.talk import Talk
-from traindx.chat.transcript import as_markdown
+from traindx.chat.session import ChatSession
 from traindx.errors import UsageError
 from traindx.redaction import Redactor
+from traindx.report import render
+from traindx.report.canvas import visible
 
 
-async def carry(talk: Talk, rest: str) -> str:
+async def carry(session: ChatSession, rest: str) -> str:
     """Write it, never into the run, and over another file only when told so."""
     named = rest.strip()
     force = named.endswith(("!", " !"))
@@ -21,7 +22,7 @@ async def carry(talk: Talk, rest: str) -> str:
         raise UsageError("`/save FILE`: which file? For example `/save ~/chat.md`")
     out = Path(named).expanduser()
     real = out.resolve()
-    if inside(real, talk.paths):
+    if inside(real, session.paths):
         raise UsageError(
             f"cannot write `{named}`: it lies inside the run, which is only read; try `/save ~/{out.name}`"
         )
@@ -32,13 +33,13 @@ async def carry(talk: Talk, rest: str) -> str:
     if not real.parent.is_dir():
         raise UsageError(f"cannot write `{named}`: there is no folder `{out.parent}`")
     try:
-        replace_file(real, Redactor().clean(as_markdown(talk)), mode=0o644)
+        replace_file(real, Redactor().clean(as_markdown(session)), mode=0o644)
     except OSError as error:
         raise UsageError(f"cannot write `{named}`: {error.strerror or error}") from None
-    return f"Saved to `{out}`: the diagnosis and {len(talk.turns)} questions."
+    return f"Saved to `{out}`: the diagnosis and {len(session.turns)} questions."
 
 
-def known(_talk: Talk, words: Sequence[str]) -> list[str]:
+def known(_talk: ChatSession, words: Sequence[str]) -> list[str]:
     """Files that begin like that."""
     typed = words[-1] if words else ""
     folder = Path(typed).expanduser() if typed.endswith("/") else Path(typed).expanduser().parent
@@ -47,3 +48,15 @@ def known(_talk: Talk, words: Sequence[str]) -> list[str]:
         return sorted(f"{shown}{row.name}{'/' if row.is_dir() else ''}" for row in folder.iterdir())[:200]
     except OSError:
         return []
+
+
+def as_markdown(session: ChatSession) -> str:
+    """The diagnosis in full, then every question with its answer."""
+    title = f"traindx chat {' '.join(session.paths)}" + (f': "{session.message}"' if session.message else "")
+    parts = [render(session.diagnosis, "markdown", session.page, title).strip()]
+    if session.turns:
+        parts.append("## The conversation")
+    for turn in session.turns:
+        asked = visible(" ".join(turn.asked.split()))
+        parts += [f"### {asked}", visible(turn.answered).strip(), f"*({turn.by})*"]
+    return "\n\n".join(parts) + "\n"

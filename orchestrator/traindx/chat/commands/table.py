@@ -7,14 +7,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from traindx.chat.commands import cost, evidence, explain, run, save, specialist, tools
-from traindx.chat.talk import Leave, Talk
+from traindx.chat.session import ChatSession, Leave
 from traindx.errors import nearest
 
-Carry = Callable[[Talk, str], Awaitable[str]]
-Known = Callable[[Talk, Sequence[str]], Sequence[str]]
+Carry = Callable[[ChatSession, str], Awaitable[str]]
+Known = Callable[[ChatSession, Sequence[str]], Sequence[str]]
 
 
-def _nothing(_talk: Talk, _words: Sequence[str]) -> Sequence[str]:
+def _nothing(_talk: ChatSession, _words: Sequence[str]) -> Sequence[str]:
     return ()
 
 
@@ -29,14 +29,14 @@ class Command:
     known: Known = _nothing
 
 
-async def _help(_talk: Talk, _rest: str) -> str:
+async def _help(_talk: ChatSession, _rest: str) -> str:
     width = max(len(f"/{row.name} {row.arguments}") for row in COMMANDS)
     rows = [f"{f'/{row.name} {row.arguments}':{width}}  {row.help}" for row in COMMANDS]
     listed = "\n".join(rows)
     return f"```\n{listed}\n```\nEverything else is a question, or a description of what you see."
 
 
-async def _quit(_talk: Talk, _rest: str) -> str:
+async def _quit(_talk: ChatSession, _rest: str) -> str:
     raise Leave("")
 
 
@@ -53,7 +53,7 @@ COMMANDS = (
 )
 
 
-async def carry_out(talk: Talk, line: str) -> str:
+async def carry_out(session: ChatSession, line: str) -> str:
     """The answer to a command; one line with the nearest name for a command that is none."""
     match = re.match(r"/(\w*)(!?)\s*(.*)", line.strip(), re.DOTALL)
     name, force, rest = match.groups() if match else ("", "", "")
@@ -62,10 +62,10 @@ async def carry_out(talk: Talk, line: str) -> str:
         close = nearest(name, [row.name for row in COMMANDS])
         hint = f"Did you mean `/{close}`?" if close else "`/help` lists the commands."
         return f"There is no command `/{name}`. {hint}"
-    return await command.carry(talk, f"{rest} !" if force else rest)
+    return await command.carry(session, f"{rest} !" if force else rest)
 
 
-def completions(talk: Talk, line: str) -> list[str]:
+def completions(session: ChatSession, line: str) -> list[str]:
     """What the word under the cursor may become."""
     words = line.split(" ")
     if not line.startswith("/"):
@@ -73,5 +73,5 @@ def completions(talk: Talk, line: str) -> list[str]:
     if len(words) == 1:
         return [f"/{row.name}" for row in COMMANDS if f"/{row.name}".startswith(line)]
     command = next((row for row in COMMANDS if f"/{row.name}" == words[0].rstrip("!")), None)
-    known = command.known(talk, words[1:]) if command else ()
+    known = command.known(session, words[1:]) if command else ()
     return [row for row in known if row.startswith(words[-1])]

@@ -9,18 +9,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from traindx.chat.flow import fenced, unwrapped
-from traindx.chat.talk import Talk
+from traindx.chat.session import ChatSession
 from traindx.errors import UnknownName, UsageError
+from traindx.report.pages import as_text
 from traindx.report.render import Page
-from traindx.report.results import as_text
-from traindx.toolbelt import ToolSpec
+from traindx.runtime import ToolSpec
 
 PICTURES = "pictures"
 
 
-async def carry(talk: Talk, rest: str) -> str:
+async def carry(session: ChatSession, rest: str) -> str:
     """The list, or what a tool answers."""
-    specs = talk.session.walk.belt.specs()
+    specs = session.session.run.toolbelt.specs()
     name, _, given = rest.strip().partition(" ")
     if not name:
         rows = [f"- `{spec.name}`: {_first_sentence(spec.description)}" for spec in specs.values()]
@@ -30,16 +30,16 @@ async def carry(talk: Talk, rest: str) -> str:
     spec = specs[name]
     if given.strip() == "?":
         return _described(spec)
-    result = await talk.call(name, _input(spec, given.strip()))
+    result = await session.call(name, _input(spec, given.strip()))
     if result.status == "failed":
         raise UsageError(f"`{name}` failed: {result.reason}; `/tools {name} ?` shows its fields")
     shown = {key: value for key, value in result.output.items() if key != PICTURES}
-    return fenced(as_text(result.model_copy(update={"output": shown}), Page(width=max(40, talk.page.width - 2))))
+    return fenced(as_text(result.model_copy(update={"output": shown}), Page(width=max(40, session.page.width - 2))))
 
 
-def known(talk: Talk, words: Sequence[str]) -> list[str]:
+def known(session: ChatSession, words: Sequence[str]) -> list[str]:
     """The names, then the chosen one's fields."""
-    specs = talk.session.walk.belt.specs()
+    specs = session.session.run.toolbelt.specs()
     if len(words) < 2:
         return list(specs)
     return [f"{field}=" for field in _fields(specs[words[0]])] if words[0] in specs else []

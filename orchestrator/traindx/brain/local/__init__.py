@@ -1,5 +1,0 @@
-"""The local mind: deterministic, offline, free; it weighs signals against the catalog."""
-
-from traindx.brain.local.investigator import LocalInvestigator
-
-__all__ = ["LocalInvestigator"]

@@ -1,0 +1,1 @@
+"""The services that answer; one file knows one vendor."""

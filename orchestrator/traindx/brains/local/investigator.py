@@ -1,0 +1,216 @@
+"""The local investigator: plan, collect signals, weigh hypotheses, answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from traindx.brains.interface import Case
+from traindx.brains.local.plan import plan
+from traindx.brains.local.sections import Answer, sections_for
+from traindx.brains.local.user_reports import user_reports
+from traindx.contract import LIKELY, Event, Evidence, RootCause, Signal, Status
+from traindx.diagnosis.catalog import FailureMode, fix_for, issue_for, load_healthy
+from traindx.diagnosis.findings import Findings
+from traindx.diagnosis.scoring import WORTH_ASKING, Belief, believe, roots_and_followers
+from traindx.vocabulary.kinds import KINDS
+
+MOST_HYPOTHESES = 3
+MOST_EVIDENCE = 8
+MOST_SETTINGS = 2
+FEWEST_POINTS = 4
+LEAST_DOUBT = 0.02
+"""no cause is ever reported as surer than 0.98"""
+ENDED_WELL = frozenset({"run-completed", "run-ended-in-order"})
+
+
+class LocalInvestigator:
+    """Investigates without a model: the same signals always give the same answer."""
+
+    name = "local"
+
+    async def investigate(self, cases: Sequence[Case]) -> list[Findings]:
+        """Weigh the signals once; who knows the first cause best reports, if it was sent."""
+        weighed = await self.weigh(cases[0])
+        first = next(iter(weighed.causes), None)
+        lead = next(
+            (case for case in cases if first is not None and case.specialist.name == first.specialist), cases[0]
+        )
+        return [reported(weighed, lead)]
+
+    async def weigh(self, case: Case) -> Findings:
+        """Call the tools that can tell hypotheses apart, then weigh what they found; no specialist's headings yet."""
+        planned = plan(case.toolbelt.specs(schemas=False), case.catalog, case.context)
+        results = [await case.call(tool) for tool in planned.tools]
+        signals = [signal for result in results for signal in result.signals]
+        signals += user_reports(case.request.message)
+        for signal in signals:
+            case.listener(Event(kind="finding", text=signal.claim))
+        failed = [f"`{result.tool}` failed: {result.reason}" for result in results if result.status == "failed"]
+        findings = replace(_weighed(case, signals), notes=[*planned.skipped, *failed], skipped=list(planned.skipped))
+        return replace(findings, causes=[await _with_settings(case, cause) for cause in findings.causes])
+
+
+def reported(weighed: Findings, case: Case) -> Findings:
+    """The same findings under the headings of a specialist."""
+    # What else it could be is not the specialist's answer.
+    likely = [cause for cause in weighed.causes if cause.likely]
+    named = likely or (weighed.causes if weighed.status == "needs_more_data" else [])
+    answer = Answer(weighed.status, named, weighed.signals, weighed.excluded, weighed.questions, case.context)
+    return replace(weighed, specialist=case.specialist.name, sections=sections_for(case.specialist, answer))
+
+
+def _weighed(case: Case, signals: list[Signal]) -> Findings:
+    beliefs = [believe(mode, signals) for mode in case.catalog.values()]
+    roots, followers = roots_and_followers(beliefs, case.catalog)
+    healthy = believe(load_healthy(), signals)
+    lacking, blind = _unseen(case)
+    status: Status = "diagnosis_complete"
+    if not roots:
+        # A run that went through all its steps was seen to the end, however little it logged on the way.
+        ended_well = any(signal.id in ENDED_WELL for signal in signals)
+        status = "healthy" if healthy.probability >= LIKELY and (ended_well or not blind) else "needs_more_data"
+    open_ones = [] if roots or status == "healthy" else _open_hypotheses(beliefs)
+    causes = [_cause(belief, case.catalog) for belief in roots[:MOST_HYPOTHESES] or open_ones]
+    excluded = _excluded(beliefs, followers, {cause.id for cause in causes})
+    others = _possibilities(beliefs, roots, case.catalog) if roots or status == "healthy" else []
+    return Findings(
+        specialist="",
+        status=status,
+        causes=[*causes, *others],
+        signals=signals,
+        excluded=excluded,
+        questions=[] if status != "needs_more_data" else _questions(case, lacking, open_ones),
+    )
+
+
+async def _with_settings(case: Case, cause: RootCause) -> RootCause:
+    """The cause with the lines that set what brings it about, unless such a line is cited already."""
+    wanted = case.catalog[cause.id].set_by
+    cited = {(piece.source, piece.locator.partition(",")[0]) for piece in cause.evidence}
+    found = [row for row in case.context.settings if _last_word(row.key) in wanted]
+    if any((row.source, f"line {row.line}") in cited for row in found):
+        return cause
+    # What ran stands in a configuration or was printed; defaults in the code come last.
+    found.sort(key=lambda row: (row.source.endswith((".py", ".ipynb")), wanted.index(_last_word(row.key))))
+    pieces: list[Evidence] = []
+    for row in found[:MOST_SETTINGS]:
+        read = await case.call("Read", {"path": row.source, "start_line": row.line, "max_lines": 1})
+        quote = str(read.output.get("text", "")).partition("\t")[2].strip()[:240] if read.status == "ok" else ""
+        if quote:
+            claim = f"`{row.key.rsplit('.', 1)[-1]}`, which bears on it, is set here"
+            place = f"line {row.line}"
+            pieces.append(Evidence(claim=claim, kind="circumstantial", source=row.source, locator=place, quote=quote))
+    return cause.model_copy(update={"evidence": [*cause.evidence, *pieces]}) if pieces else cause
+
+
+def _last_word(key: str) -> str:
+    return key.rsplit(".", 1)[-1].lower().replace("-", "_")
+
+
+def _cause(belief: Belief, catalog: Mapping[str, FailureMode]) -> RootCause:
+    mode = catalog[belief.hypothesis.id]
+    facts = belief.facts
+    return RootCause(
+        id=mode.id,
+        issue=issue_for(mode, facts),
+        severity=mode.severity,
+        confidence=belief.probability,
+        evidence=_evidence(belief),
+        fix=fix_for(mode, facts),
+        specialist=mode.specialist,
+    )
+
+
+def _evidence(belief: Belief) -> list[Evidence]:
+    """The places behind the signals, weightiest first, each once with all it shows; what speaks against comes last."""
+    pieces: dict[tuple[str, str, bool], Evidence] = {}
+    for signal, weight in (*belief.support, *belief.against):
+        kind = "contrary" if weight.weight < 0 else weight.kind
+        for place in signal.citations:
+            key = (place.source, place.locator, weight.weight < 0)
+            held = pieces.get(key)
+            if held is None:
+                pieces[key] = Evidence(
+                    claim=place.claim, kind=kind, source=place.source, locator=place.locator, quote=place.quote
+                )
+            elif place.claim not in held.claim:
+                pieces[key] = held.model_copy(update={"claim": f"{held.claim}; {place.claim}"})
+    return list(pieces.values())[:MOST_EVIDENCE]
+
+
+def _open_hypotheses(beliefs: Sequence[Belief]) -> list[Belief]:
+    open_ones = [belief for belief in beliefs if belief.probability >= WORTH_ASKING and belief.support]
+    return sorted(open_ones, key=lambda b: (-b.log_odds, b.hypothesis.id))[:MOST_HYPOTHESES]
+
+
+def _possibilities(
+    beliefs: Sequence[Belief], roots: Sequence[Belief], catalog: Mapping[str, FailureMode]
+) -> list[RootCause]:
+    """What else it could be beside a cause, which leaves the others the rest of its probability, or beside health."""
+    named = {belief.hypothesis.id for belief in roots}
+    rest = _open_hypotheses([belief for belief in beliefs if belief.hypothesis.id not in named])
+    left = max(1.0 - roots[0].probability, LEAST_DOUBT) if roots else 1.0
+    possible = [
+        (_cause(belief, catalog), belief.probability) for belief in rest[: max(0, MOST_HYPOTHESES - len(roots))]
+    ]
+    return [cause.model_copy(update={"confidence": sure * left}) for cause, sure in possible]
+
+
+def _excluded(beliefs: Sequence[Belief], followers: Sequence[tuple[Belief, str]], named: set[str]) -> list[str]:
+    followed = [f"`{belief.hypothesis.id}` follows from `{cause}`" for belief, cause in followers]
+    gone = {belief.hypothesis.id for belief, _ in followers} | named
+    contradicted = [
+        f"`{belief.hypothesis.id}`: {belief.against[0][0].claim}"
+        for belief in beliefs
+        if belief.against and belief.hypothesis.prior + _spoken_for(belief) >= 0 and belief.hypothesis.id not in gone
+    ]
+    return [*followed, *contradicted]
+
+
+def _spoken_for(belief: Belief) -> float:
+    return sum(weight.weight * signal.strength for signal, weight in belief.support)
+
+
+def _unseen(case: Case) -> tuple[list[str], bool]:
+    """What the complaint is about and the folder does not show, and whether that is everything it is about."""
+    context = case.context
+    seen = {
+        "series": any(row.loss and row.points >= FEWEST_POINTS for row in context.series),
+        "errors": bool(context.errors),
+        "code": bool(context.artifacts.model_code),
+        "settings": bool(context.settings),
+        "memory": any("mem" in row.name.casefold() for row in context.series),
+        "outputs": bool(context.artifacts.outputs),
+        "checkpoints": bool(context.artifacts.checkpoints),
+        "data": bool(context.artifacts.data),
+    }
+    needs = KINDS[case.request.kind].needs
+    lacking = [need for need in needs if not seen[need]]
+    return lacking, bool(needs) and len(lacking) == len(needs)
+
+
+def _questions(case: Case, lacking: Sequence[str], open_ones: Sequence[Belief]) -> list[str]:
+    asks = [ask for belief in open_ones for ask in case.catalog[belief.hypothesis.id].asks]
+    wanted = [_WANTED[need] for need in dict.fromkeys([*lacking, *_always_wanted(case)])]
+    return list(dict.fromkeys([*asks, *wanted]))
+
+
+def _always_wanted(case: Case) -> list[str]:
+    """What any diagnosis profits from, whatever the complaint."""
+    context = case.context
+    judged = any(row.loss and row.points >= FEWEST_POINTS for row in context.series)
+    present = (("series", judged), ("code", context.artifacts.model_code), ("settings", context.artifacts.config))
+    return [need for need, there in present if not there]
+
+
+_WANTED = {
+    "series": "What did the loss do? Add the training log or metrics file; it needs at least four logged values",
+    "errors": "What did the run print last? Add its output: `python train.py 2>&1 | tee train.log`",
+    "code": "How is the loop written? Add the training script and the model code to the folder",
+    "settings": "Which settings did the run use? Add the config file or the full command line",
+    "memory": "How does memory grow? Log `torch.cuda.memory_allocated()`, or the process's resident size, per step",
+    "outputs": "What does the model put out? Add a file with ten inputs and the outputs it gave",
+    "checkpoints": "Which checkpoint is meant? Put it, or its path, into the folder",
+    "data": "What does the data look like? Add one saved batch: `torch.save(next(iter(loader)), 'batch.pt')`",
+}

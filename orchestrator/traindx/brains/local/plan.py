@@ -1,0 +1,54 @@
+"""Which tools to call, and in which order, for this request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from traindx.contract import ContextPackage
+from traindx.diagnosis.catalog import FailureMode
+from traindx.runtime import ToolSpec
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The calls to make, and the tools left aside with the reason."""
+
+    tools: tuple[str, ...]
+    skipped: tuple[str, ...]
+
+
+def plan(specs: Mapping[str, ToolSpec], catalog: Mapping[str, FailureMode], context: ContextPackage) -> Plan:
+    """Every tool whose signals the catalog weighs, whose needs this run can meet and that needs no input, most telling
+    first; the project's own tools are no exception.
+    """
+    useful = {name: _worth(spec, catalog) for name, spec in sorted(specs.items()) if not spec.required}
+    tools, skipped = [], []
+    for name in sorted(useful, key=lambda name: (-useful[name], name)):
+        if useful[name] == 0.0:
+            continue
+        lacking = [need for need in specs[name].needs if not _offers(context, need)]
+        if lacking and len(lacking) == len(specs[name].needs):
+            skipped.append(f"`{name}` was not called: this run has no {' and no '.join(lacking)}")
+        else:
+            tools.append(name)
+    return Plan(tuple(tools), tuple(skipped))
+
+
+def _worth(spec: ToolSpec, catalog: Mapping[str, FailureMode]) -> float:
+    """How much the tool's signals can move beliefs."""
+    return sum(
+        abs(mode.signals[signal].weight) for mode in catalog.values() for signal in spec.emits if signal in mode.signals
+    )
+
+
+def _offers(context: ContextPackage, need: str) -> bool:
+    offered: dict[str, object] = {
+        "files": context.artifacts,
+        "series": context.series,
+        "settings": context.settings,
+        "errors": context.errors,
+        "code": context.artifacts.model_code,
+        "checkpoints": context.artifacts.checkpoints,
+    }
+    return bool(offered.get(need))

@@ -1,0 +1,50 @@
+"""The project's own `.traindx/` folder: its profile, its agents, its tools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from traindx.contract import ProjectProfile
+from traindx.definitions import frontmatter
+
+FOLDER = ".traindx"
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder that carries `.traindx/`, or none."""
+
+    home: Path | None = None
+
+    @classmethod
+    def around(cls, path: Path) -> Project:
+        """The nearest project at or above `path`, else at or above the working folder."""
+        for start in (path.resolve(), Path.cwd()):
+            for folder in (start, *start.parents):
+                home = folder / FOLDER
+                if home.is_dir() and folder != Path.home():
+                    return cls(home)
+        return cls()
+
+    @property
+    def agents(self) -> Path | None:
+        """Where the user's own specialists live."""
+        return self._part("agents")
+
+    @property
+    def tools(self) -> Path | None:
+        """Where the user's own tools live."""
+        return self._part("tools")
+
+    def profile(self) -> ProjectProfile | None:
+        """`project.md`: front matter and prose; raises `DefinitionError` when it is not readable as that."""
+        path = self.home / "project.md" if self.home else None
+        if path is None or not path.is_file():
+            return None
+        parsed = frontmatter.parse(path, required=False)
+        return ProjectProfile(source=f"{FOLDER}/project.md", facts=parsed.values, prose=parsed.body.strip())
+
+    def _part(self, name: str) -> Path | None:
+        folder = self.home / name if self.home else None
+        return folder if folder is not None and folder.is_dir() else None

@@ -1,0 +1,1 @@
+"""Detectors: values in, signals with citations out. One file is one question."""

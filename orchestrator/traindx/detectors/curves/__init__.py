@@ -1,0 +1,1 @@
+"""What the shape of a curve says, one question per file."""

@@ -1,0 +1,44 @@
+"""The first value against what a network that knows nothing would score."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from traindx.contract import Fact, Signal
+from traindx.detectors.citing import cite
+from traindx.detectors.curves.chance import class_count
+from traindx.detectors.curves.objective import Objective
+from traindx.detectors.settings.lookup import cite_setting
+from traindx.readers import Run
+
+# No vocabulary in use is larger: a cross-entropy above its logarithm is above chance whatever the number of classes.
+LARGEST_VOCABULARY = 300_000
+
+
+def start(run: Run, goal: Objective) -> list[Signal]:
+    """A start far above chance, where the number of classes is known or no number could explain it."""
+    loss, first = goal.series, float(goal.costs[0]) if len(goal) else math.nan
+    if goal.rewarded or not math.isfinite(first) or not goal.shape.enough or loss.at[0] > 0.02 * loss.at[-1] + 1:
+        return []
+    classes = class_count(run)
+    if classes is None and not _is_cross_entropy(run):
+        return []
+    count = float(classes.value) if classes is not None else LARGEST_VOCABULARY
+    expected = math.log(count)
+    if first < (1.5 * expected + 0.5 if classes is not None else 1.2 * expected):
+        return []
+    counted = f"ln {count:g}" if classes is not None else f"at most ln {LARGEST_VOCABULARY}"
+    claim = f"`{loss.original}` starts at {first:.4g}, where knowing nothing costs {counted} = {expected:.4g}"
+    facts: dict[str, Fact] = {"loss_start": first, "expected_start": expected}
+    places = [cite(run, loss, 0, claim)]
+    if classes is not None:
+        facts["classes"] = classes.value
+        places.append(cite_setting(run, classes, f"the number of classes: {classes.value}"))
+    strength = float(np.clip((first / expected - 1) / 2, 0.2, 1.0))
+    return [Signal(id="loss-starts-far-above-chance", claim=claim, strength=strength, citations=places, facts=facts)]
+
+
+def _is_cross_entropy(run: Run) -> bool:
+    return any("cross-entropy" in unit.traits for unit in run.code)

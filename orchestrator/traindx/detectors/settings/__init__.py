@@ -1,0 +1,1 @@
+"""What the settings of a run say, one question per file."""

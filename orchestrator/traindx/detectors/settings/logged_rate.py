@@ -1,0 +1,152 @@
+"""What the logged learning rate did: raised at the break, at zero long before the end, annealed."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+
+import numpy as np
+
+from traindx.contract import Fact, Signal
+from traindx.detectors.citing import cite, moment, where
+from traindx.detectors.curves.objective import objective
+from traindx.detectors.settings.lookup import cite_setting, is_number, rates
+from traindx.readers import Run, Series, Setting
+
+# A change below half again as much does not break a run that was stable; noise in logged rates stays far below.
+RAISED = 1.5
+SHAPES_A_RESTART = re.compile(r"restart|cycle|milestone|t_0|t_mult|max_lr|peak|anneal", re.IGNORECASE)
+SHAPES_A_DECAY = re.compile(
+    r"t_max|total_steps|decay_steps|step_size|gamma|milestone|num_training_steps|lr_decay|decay_iters|t_0",
+    re.IGNORECASE,
+)
+
+
+def at_the_break(run: Run, rate: Series | None) -> list[Signal]:
+    """Whether the rate was raised where the loss broke, or stayed the same."""
+    goal = objective(run)
+    onset = None if goal is None else goal.shape.broke
+    if goal is None or onset is None or rate is None:
+        return []
+    loss = goal.series
+    rate = next(
+        (row for row in run.series if row.name == "lr" and row.source == loss.source and row.axis == loss.axis),
+        rate,
+    )
+    if rate.axis != loss.axis and rate.source != loss.source:
+        return []
+    at = moment(rate, loss, onset)
+    # The change may be logged a little before the loss shows it: one point, or a twentieth of a densely logged run.
+    first = max(0, at - max(1, len(rate) // 20))
+    # A rate that is logged once per epoch is logged when its epoch is over: the next value was in force already.
+    last = at + 2 if 2 * len(rate) < len(loss) else at + 1
+    before, after = float(rate.values[first]), float(np.max(rate.values[first:last], initial=-np.inf))
+    if not (math.isfinite(before) and math.isfinite(after)) or before <= 0 or at == 0:
+        return []
+    if after < RAISED * before:
+        now = float(rate.values[at])
+        claim = f"the learning rate was {before:.4g} before and {now:.4g} at the break ({where(rate, at)})"
+        return [Signal(id="lr-unchanged-at-onset", claim=claim, citations=[cite(run, rate, at, claim)])]
+    step = first + int(np.argmax(rate.values[first:last] >= RAISED * before))
+    return [_raised(run, loss, onset, rate, step)]
+
+
+def _raised(run: Run, loss: Series, onset: int, rate: Series, step: int) -> Signal:
+    before, after = float(rate.values[step - 1]), float(rate.values[step])
+    claim = (
+        f"the learning rate goes from {before:.4g} to {after:.4g} at {where(rate, step)},"
+        f" and the loss breaks at {where(loss, onset)}"
+    )
+    places = [
+        cite(run, rate, step - 1, f"the last stable learning rate: {before:.4g}"),
+        cite(run, rate, step, f"the learning rate is raised to {after:.4g}"),
+    ]
+    facts: dict[str, Fact] = {
+        "lr_before": before,
+        "lr_after": after,
+        "lr_ratio": after / before,
+        "onset": where(loss, onset),
+        "last_good": where(rate, step - 1),
+    }
+    shaping = [row for row in run.settings if is_number(row) and SHAPES_A_RESTART.search(row.key)]
+    places += [cite_setting(run, row, f"`{row.key}` shapes the schedule") for row in shaping[:2]]
+    setting = next((row for row in rates(run.settings) if math.isclose(float(row.value), after, rel_tol=0.02)), None)
+    if setting is not None:
+        places.append(cite_setting(run, setting, f"`{setting.key}` sets the rate that breaks the run"))
+        facts |= {"lr_key": setting.key, "lr_place": f"{setting.source}:{setting.line}"}
+        diff = _diff(run, setting, before)
+        if diff:
+            facts["diff"] = diff
+    # A step of a ramp is no jump: twice the rate is one, a tenth more hardly.
+    strength = min(1.0, max(0.1, math.log2(after / before))) if before > 0 else 1.0
+    return Signal(id="lr-raised-at-onset", claim=claim, strength=strength, citations=places, facts=facts)
+
+
+def _diff(run: Run, setting: Setting, proposed: float) -> str | None:
+    """The change as a patch, when the value stands on its line exactly once."""
+    with run.scope.open(setting.source) as file:
+        old = file.read(1_000_000).decode("utf-8", "replace").splitlines(keepends=True)
+    if len(old) < setting.line:
+        return None
+    line = old[setting.line - 1]
+    spelled = re.finditer(r"(?<![\w.])[-+]?\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?(?![\w.])", line)
+    same = [match for match in spelled if math.isclose(float(match.group().replace("_", "")), float(setting.value))]
+    if len(same) != 1:
+        return None
+    new = old.copy()
+    new[setting.line - 1] = line[: same[0].start()] + f"{proposed:g}" + line[same[0].end() :]
+    return "".join(difflib.unified_diff(old, new, f"a/{setting.source}", f"b/{setting.source}", n=2))
+
+
+def stalled(run: Run, rate: Series | None) -> list[Signal]:
+    """A rate at zero for a good part of the run; or annealed as the run ended."""
+    goal = objective(run)
+    if rate is None or goal is None or goal.series.axis != rate.axis:
+        return []
+    loss = goal.series
+    end = max(float(loss.at[-1]), float(rate.at[-1]))
+    first = stalled_from(rate, end)
+    if first is None:
+        return _annealed(run, rate)
+    lost = (end - float(rate.at[first])) / (end - float(rate.at[0]))
+    claim = f"the learning rate is {rate.values[first]:.3g} from {where(rate, first)} on: {lost:.0%} of the run"
+    facts: dict[str, Fact] = {"zero_at": where(rate, first), "lost_share": lost, "loss_end": float(loss.values[-1])}
+    places = [cite(run, rate, first, claim)]
+    shaping = [row for row in run.settings if is_number(row) and SHAPES_A_DECAY.search(row.key)]
+    places += [cite_setting(run, row, f"`{row.key}` shapes the schedule") for row in shaping[:3]]
+    strength = min(1.0, lost / 0.3)
+    return [Signal(id="lr-zero-before-end", claim=claim, strength=strength, citations=places, facts=facts)]
+
+
+def _annealed(run: Run, rate: Series) -> list[Signal]:
+    """A schedule that ends where the run ends: it trained for as long as was planned."""
+    finite = rate.values[np.isfinite(rate.values)]
+    if len(finite) < 5 or float(finite[-1]) > 0.15 * float(finite.max()):
+        return []
+    claim = f"the learning rate came down from {finite.max():.3g} to {finite[-1]:.3g} as the run ended"
+    return [Signal(id="lr-annealed", claim=claim, citations=[cite(run, rate, len(rate) - 1, claim)])]
+
+
+# A schedule that has come down to a thousandth of its peak no longer trains.
+NOTHING = 1e-3
+# Schedules end at zero by design; only what lies well before the end is lost training.
+LOST_SHARE = 0.1
+
+
+def stalled_from(rate: Series, end: float) -> int | None:
+    """The point from which on the rate is (nearly) zero, when a good part of the run up to `end` comes after it."""
+    values = np.where(np.isfinite(rate.values), rate.values, 0.0)
+    peak = float(values.max(initial=0.0))
+    alive = np.flatnonzero(values > NOTHING * peak)
+    if peak <= 0 or len(alive) == 0 or alive[-1] + 1 >= len(values):
+        return None
+    first = int(alive[-1]) + 1
+    span = end - float(rate.at[0])
+    return first if span > 0 and (end - float(rate.at[first])) / span >= LOST_SHARE else None
+
+
+def warms_up(rate: Series) -> bool:
+    """Whether the rate starts low and climbs to its peak in the first part of the run."""
+    values = rate.values[np.isfinite(rate.values)]
+    return len(values) > 2 and float(values[0]) < 0.5 * float(values.max())

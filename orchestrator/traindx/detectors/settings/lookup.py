@@ -1,0 +1,106 @@
+"""The settings that the analyses ask for, whatever a project calls them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from traindx.contract import Citation
+from traindx.readers import Run, Setting
+from traindx.vocabulary.optimizers import KNOWN_OPTIMIZERS
+
+_RATE = re.compile(
+    r"(?:^|[^a-z])(?:lrs?|learning_?rates?|peaks?|rates?)(?:[^a-z]|$)|max_lr|base_lr|lr$|(?:^|\.)eta0?$", re.IGNORECASE
+)
+_CLIP = re.compile(r"clip|max_grad_norm|max_norm", re.IGNORECASE)
+NO_CLIP = 1e5
+_OPTIMIZER = re.compile(r"optim|(?:^|\.)opt(?:imizer)?(?:_name|\.name|\.type)?$", re.IGNORECASE)
+
+_OF_ADAM = {"beta1", "beta2", "betas", "adambeta1", "adambeta2", "adamepsilon"}
+_OF_SGD = {"momentum", "mom", "nesterov", "sgdmomentum"}
+_OF_POLICIES = {"approx_kl", "clip_fraction"}
+_OF_HUGGING_FACE = {"per_device_train_batch_size", "lr_scheduler_type", "num_train_epochs"}
+
+
+def is_number(setting: Setting) -> bool:
+    """Whether the value is a number (a bool is not)."""
+    return isinstance(setting.value, int | float) and not isinstance(setting.value, bool)
+
+
+def rates(settings: Sequence[Setting]) -> list[Setting]:
+    """Every learning rate that is configured, in the order of the settings."""
+    numbers = [row for row in settings if is_number(row) and 0 < float(row.value) < 100]
+    return [row for row in numbers if _RATE.search(row.key.rsplit(".", 1)[-1])]
+
+
+def clip_threshold(settings: Sequence[Setting]) -> Setting | None:
+    """The gradient-clipping threshold, where one is set to something above zero."""
+    # A threshold that nothing reaches is how people measure the norm without clipping.
+    numbers = [row for row in settings if is_number(row) and 0 < float(row.value) < NO_CLIP]
+    return next((row for row in numbers if _CLIP.search(row.key)), None)
+
+
+def optimizer(run: Run) -> str | None:
+    """The optimizer's name in lower case: from the configuration, else from the class the code constructs."""
+    settings = run.settings
+    for row in settings:
+        if isinstance(row.value, str) and _OPTIMIZER.search(row.key):
+            found = KNOWN_OPTIMIZERS.search(row.value)
+            if found:
+                return found.group().lower()
+    for row in settings:
+        found = KNOWN_OPTIMIZERS.match(row.key)
+        if found and row.key[found.end() :].startswith((".", "W.")):
+            return found.group().lower()
+    # Two optimizers in the code and a word in no config: which of them ran is not known.
+    coded = {
+        trait.removeprefix("optimizer-") for unit in run.code for trait in unit.traits if trait.startswith("optimizer-")
+    }
+    if len(coded) == 1:
+        return coded.pop()
+    return None if coded else _by_custom(run)
+
+
+def _by_custom(run: Run) -> str | None:
+    """The optimizer that the name of a logged rate tells, or that a trainer takes when nobody says otherwise."""
+    for row in run.series:
+        found = KNOWN_OPTIMIZERS.search(row.original) if row.name == "lr" else None
+        if found:
+            return found.group().lower()
+    # Who logs these runs PPO, and nobody gives it another optimizer than Adam.
+    if any(row.name.rpartition("/")[2] in _OF_POLICIES for row in run.series):
+        return "adam"
+    keys = {_plain(row.key.rsplit(".", 1)[-1]) for row in run.settings}
+    if {row.key for row in run.settings} & _OF_HUGGING_FACE:
+        return "adamw"
+    # A momentum is SGD's, and a pair of betas is of Adam's family.
+    return "adam" if keys & _OF_ADAM else "sgd" if keys & _OF_SGD else None
+
+
+def named(settings: Sequence[Setting], *names: str) -> Setting | None:
+    """The first numeric setting whose last key is one of the names, underscores and case aside."""
+    wanted = {_plain(name) for name in names}
+    return next((row for row in settings if is_number(row) and _plain(row.key.rsplit(".", 1)[-1]) in wanted), None)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def also_set(run: Run, setting: Setting) -> list[Setting]:
+    """Other places that give the same value to the same name: the config, the log that printed it, the default."""
+    last = _plain(setting.key.rsplit(".", 1)[-1])
+    return [
+        row
+        for row in run.settings
+        if row.value == setting.value
+        and _plain(row.key.rsplit(".", 1)[-1]) == last
+        and (row.source, row.line) != (setting.source, setting.line)
+    ]
+
+
+def cite_setting(run: Run, setting: Setting, claim: str) -> Citation:
+    """The line that sets a value."""
+    text = run.lines(setting.source, setting.line, setting.line)
+    quote = text[0].strip()[:240] if text else ""
+    return Citation(claim=claim, source=setting.source, locator=f"line {setting.line}", quote=quote)

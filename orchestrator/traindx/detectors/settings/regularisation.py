@@ -1,0 +1,78 @@
+"""Weight decay and dropout far above the usual."""
+
+from __future__ import annotations
+
+import math
+
+from traindx.contract import Fact, Signal
+from traindx.detectors.settings.lookup import also_set, cite_setting, named, optimizer
+from traindx.readers import Run, Setting
+
+DECAYS = (
+    "weight_decay",
+    "wd",
+    "l2",
+    "l2_lambda",
+    "l2_reg",
+    "l2_penalty",
+    "decay_lambda",
+    "l1",
+    "l1_lambda",
+    "lambda_l2",
+)
+DROPOUTS = (
+    "dropout",
+    "dropout_rate",
+    "p_drop",
+    "drop_rate",
+    "hidden_dropout_prob",
+    "drop",
+    "p_dropout",
+    "dropout_p",
+    "p",
+)
+# Decoupled decay is multiplied by the learning rate; decay added to the gradient counts as it stands.
+MUCH_DECAY = {"sgd": 0.01, "adam": 0.05, "rmsprop": 0.05, "adagrad": 0.05, "nadam": 0.05, "lion": 1.0}
+MUCH_DECAY_DECOUPLED = 0.3
+MUCH_DROPOUT = 0.6
+ABSURD = 30
+"""times what is already much: no recipe goes there"""
+ENTROPIES = ("ent_coef", "entropy_coef", "entropy_coeff", "entropy_weight", "ent_weight", "entropy_bonus")
+# A bonus of a hundredth is usual; from a tenth on a policy is paid for not deciding.
+MUCH_ENTROPY = 0.1
+# An absolute value pulls on every weight alike, however small: a thousandth already empties most of a net.
+MUCH_L1 = 0.003
+
+
+def regularisation(run: Run) -> list[Signal]:
+    """The regulariser that is far above the usual."""
+    decay = named(run.settings, *DECAYS)
+    much = MUCH_DECAY.get(optimizer(run) or "", MUCH_DECAY_DECOUPLED)
+    if decay is not None and "l1" in decay.key.lower():
+        much = MUCH_L1
+    elif decay is not None and "regularizer" in decay.key.lower():
+        much = MUCH_DECAY["sgd"]
+    if decay is not None and float(decay.value) > much:
+        # From much to ten times as much: by then the penalty is the objective.
+        strength = min(1.0, 0.3 + 0.7 * math.log10(float(decay.value) / much))
+        heavy = _heavy(run, decay, "weight_decay", much, strength)
+        times = float(decay.value) / much
+        said = f"`{decay.key}` = {decay.value:g} is {times:.0f} times what is already much"
+        absurd = Signal(id="regularised-absurdly", claim=said, citations=heavy.citations, facts=heavy.facts)
+        return [heavy, absurd] if times >= ABSURD else [heavy]
+    entropy = named(run.settings, *ENTROPIES)
+    if entropy is not None and float(entropy.value) > MUCH_ENTROPY:
+        strength = min(1.0, 0.3 + 0.7 * math.log10(float(entropy.value) / MUCH_ENTROPY))
+        return [_heavy(run, entropy, "weight_decay", MUCH_ENTROPY, strength)]
+    dropout = named(run.settings, *DROPOUTS)
+    if dropout is not None and MUCH_DROPOUT < float(dropout.value) < 1 and "drop" in dropout.key.lower():
+        strength = 0.4 + 0.6 * (float(dropout.value) - MUCH_DROPOUT) / (0.9 - MUCH_DROPOUT)
+        return [_heavy(run, dropout, "dropout", MUCH_DROPOUT, min(1.0, strength))]
+    return []
+
+
+def _heavy(run: Run, setting: Setting, fact: str, much: float, strength: float) -> Signal:
+    claim = f"`{setting.key}` = {setting.value:g}, where {much:g} is already much"
+    facts: dict[str, Fact] = {fact: setting.value, "decay_place": f"{setting.source}:{setting.line}"}
+    places = [cite_setting(run, row, claim) for row in [setting, *also_set(run, setting)[:2]]]
+    return Signal(id="regularised-heavily", claim=claim, strength=strength, citations=places, facts=facts)

@@ -1,0 +1,85 @@
+"""Whether the run starts at its full rate."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from traindx.contract import Fact, Signal
+from traindx.detectors.citing import cite
+from traindx.detectors.settings.logged_rate import warms_up
+from traindx.detectors.settings.lookup import cite_setting, is_number, named, optimizer, rates
+from traindx.detectors.settings.rate import peak_rate
+from traindx.readers import Run, Series, Setting
+
+WARMUPS = (
+    "warmup",
+    "warmup_updates",
+    "lr_warmup",
+    "warmup_steps",
+    "warmup_epochs",
+    "warmup_ratio",
+    "num_warmup_steps",
+    "warmup_iters",
+    "warmup_frac",
+)
+ADAM_LIKE = {"adam", "adamw", "nadam", "adamax", "lion", "lamb"}
+# Below this, attention layers start well without a warm-up.
+BOLD = 1e-3
+NEARLY = 0.9  # the first logged rate of a decaying schedule lies a little below its peak
+FULL = {**dict.fromkeys(ADAM_LIKE, BOLD), "sgd": 0.1}
+"""rates from which on the first steps of any deep network are bold"""
+
+
+def warmup(run: Run, rate: Series | None) -> list[Signal]:
+    """Whether the rate starts at its peak, and whether that is bold for what is trained."""
+    planned = named(run.settings, *WARMUPS) or next(
+        (row for row in run.settings if is_number(row) and row.key.rsplit(".", 1)[-1].lower().startswith("warmup")),
+        None,
+    )
+    if planned is not None and float(planned.value) > 0:
+        return []
+    if rate is not None and warms_up(rate):
+        return []
+    found = []
+    if rate is not None:
+        found.append(Signal(id="no-warmup", claim="the learning rate starts at its peak: there is no warm-up"))
+    peak = peak_rate(run, rate)
+    if planned is not None and peak is not None and peak >= NEARLY * FULL.get(optimizer(run) or "", FULL["sgd"]):
+        claim = f"`{planned.key}` = 0: the run starts at its full rate of {peak:g}"
+        found.append(Signal(id="warmup-zero", claim=claim, citations=[cite_setting(run, planned, claim)]))
+    if peak is None or optimizer(run) not in ADAM_LIKE or peak < BOLD or not _has_attention(run):
+        return found
+    if rate is None and (planned is None and not any("training-loop" in unit.traits for unit in run.code)):
+        return found
+    if any(_warms(row) for row in run.settings if row is not planned):
+        return found
+    claim = f"a transformer starts at its full rate of {peak:g} under {optimizer(run)}: there is no warm-up"
+    places = (
+        [cite(run, rate, 0, f"the first logged rate: {rate.values[0]:.4g}")] if rate is not None and len(rate) else []
+    )
+    places += [cite_setting(run, planned, "warm-up is set to zero")] if planned is not None else []
+    source = next((row for row in rates(run.settings) if math.isclose(float(row.value), peak, rel_tol=0.01)), None)
+    places += [cite_setting(run, source, f"the rate: {peak:g}")] if source is not None else []
+    strength = float(np.clip(0.6 + 0.4 * math.log10(peak / BOLD) / 0.6, 0.6, 1.0))
+    facts: dict[str, Fact] = {"lr": peak}
+    return [
+        *found,
+        Signal(id="transformer-without-warmup", claim=claim, strength=strength, citations=places, facts=facts),
+    ]
+
+
+def _warms(row: Setting) -> bool:
+    """Whether a setting speaks of a warm-up, under whatever name, and does not set it to nothing."""
+    named_so = any(word in f"{row.key} {row.value}".lower() for word in ("warmup", "onecycle", "linearlr"))
+    return named_so and row.value not in (0, 0.0, False, None, "")
+
+
+def _has_attention(run: Run) -> bool:
+    if any("attention" in unit.traits for unit in run.code):
+        return True
+    if named(run.settings, "n_heads", "num_heads", "nhead", "n_head", "heads", "num_attention_heads") is not None:
+        return True
+    words = ("transformer", "gpt", "bert", "vit", "attention", "post_ln", "postnorm", "encoder_layer")
+    return any(isinstance(row.value, str) and any(word in row.value.lower() for word in words) for row in run.settings)

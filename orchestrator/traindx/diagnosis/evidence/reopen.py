@@ -1,0 +1,209 @@
+"""Opening citations again, from inside the worker."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
+
+from traindx.contract import Citation
+from traindx.diagnosis.evidence.numbers import Known, named_places, strays, values_in
+from traindx.diagnosis.evidence.verify import Citations, Opened, Verdicts
+from traindx.errors import TraindxError
+from traindx.readers import Run, Series
+from traindx.redaction import Redactor
+from traindx.runtime import tool
+
+LINE = re.compile(r"\blines? (\d{1,12})\b")
+POINT = re.compile(r"\b(epoch|step|row) (-?[\d.]+(?:e[+-]?\d+)?)(?: of ([^,]+))?")
+TENSOR = re.compile(r"\btensor `?([^`,\s]+)`?")
+NUMBER = re.compile(r"[-+]?(?:\d[\d,_]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf)", re.IGNORECASE)
+NEIGHBOURS = 2
+MOST_SEARCHED = 64 * 1024 * 1024
+MOST_CURVES = 40
+
+
+@tool(timeout=60.0)
+def reopen(given: Citations, run: Run) -> Verdicts:
+    """Open every cited place again and compare what stands there with the quote and with the claim's numbers."""
+    said = set(given.said)
+    return Verdicts(verdicts=[_open(citation, run, given.measured, said) for citation in given.citations])
+
+
+def _open(citation: Citation, run: Run, measured: Mapping[str, Sequence[float]], said: Set[str]) -> Opened:
+    try:
+        found, known = _at_its_place(citation, run)
+    except TraindxError as error:
+        return _refuted(str(error))
+    # What a tool has said word for word was measured by code already.
+    if found.refuted or all(part in said for part in citation.claim.split("; ")):
+        return found
+    settings = [float(row.value) for row in run.settings if _is_number(row.value)]
+    near = [*known.near, *values_in(citation.locator), *measured.get(citation.source, ()), *settings]
+    stray = strays(citation.claim, replace(known, near=near))
+    if stray:
+        return _refuted(f"{', '.join(stray)} in the claim: the place does not show it")
+    lost = _lost_places(citation, run)
+    return _refuted(f"`{citation.source}` has no {lost}") if lost else found
+
+
+def _at_its_place(citation: Citation, run: Run) -> tuple[Opened, Known]:
+    """The verdict on the place, and the numbers that stand there and beside it."""
+    line, point = LINE.search(citation.locator), POINT.search(citation.locator)
+    tensor = TENSOR.search(citation.locator)
+    if line:
+        return _at_line(citation, int(line.group(1)), run)
+    if point:
+        return _at_point(citation, point, run)
+    if tensor:
+        return _at_tensor(citation, tensor.group(1), run)
+    if not citation.quote.strip():
+        return Opened(verified=False, why="nothing is quoted, and the locator names no place"), Known()
+    if not _somewhere(citation, run):
+        return _refuted(f"`{citation.source}` does not hold the quote"), Known()
+    why = "the locator names neither a line, a point of a series nor a tensor"
+    return Opened(verified=False, why=why), Known(values_in(_spaced(citation.quote)))
+
+
+def _at_line(citation: Citation, number: int, run: Run) -> tuple[Opened, Known]:
+    around = run.lines(citation.source, max(1, number - NEIGHBOURS), number + NEIGHBOURS)
+    text = run.lines(citation.source, number, number)
+    if not text:
+        return _refuted(f"`{citation.source}` has no line {number}"), Known()
+    beside = [value for row in around for value in values_in(_spaced(row))]
+    curves = [_around(row, _indexes_of(row, number)) for row in run.series if row.source == citation.source]
+    known = Known(values_in(_spaced(text[0])), beside + _summaries(run, citation.source), curves[:MOST_CURVES])
+    if not citation.quote.strip():
+        return Opened(verified=False, why="nothing is quoted"), known
+    if not _holds_quote(text[0], citation.quote):
+        return _refuted(f"line {number} of `{citation.source}` reads otherwise"), known
+    return Opened(verified=True), known
+
+
+def _at_point(citation: Citation, point: re.Match[str], run: Run) -> tuple[Opened, Known]:
+    axis, position, name = point.groups()
+    rows = [row for row in run.series if row.source == citation.source and row.axis == axis]
+    rows = [row for row in rows if name is None or name.strip(" `") in {row.name, row.original}]
+    at = float(position)
+    here = [float(row.values[index]) for row in rows for index in _positions(row, at)[:4]]
+    curves = [_around(row, _positions(row, at)) for row in rows[:MOST_CURVES]]
+    known = Known(here, [*_summaries(run, citation.source), *(value for curve in curves for value in curve)], curves)
+    if not any(_positions(row, float(position)) for row in rows):
+        return _refuted(f"`{citation.source}` has no {axis} {position}" + (f" of {name}" if name else "")), known
+    if not citation.quote.strip():
+        return Opened(verified=False, why="nothing is quoted"), known
+    quoted = NUMBER.fullmatch(citation.quote.strip())
+    if quoted is None:
+        return _refuted("a point of a series is quoted by its number alone"), known
+    value = float(quoted.group().replace(",", "").replace("_", ""))
+    if any(_holds(row, float(position), value) for row in rows):
+        return Opened(verified=True), known
+    return _refuted(f"no series of `{citation.source}` has {citation.quote} at {axis} {position}"), known
+
+
+def _at_tensor(citation: Citation, name: str, run: Run) -> tuple[Opened, Known]:
+    files = [row for row in run.checkpoints if row.path == citation.source]
+    if not files:
+        return _refuted(f"`{citation.source}` is no checkpoint of this run"), Known()
+    found = [tensor for row in files for tensor in row.tensors if tensor.name == name]
+    if not found:
+        return _refuted(f"`{citation.source}` has no tensor `{name}`"), Known()
+    shape = found[0].shape
+    known = Known([*(float(size) for size in shape), float(found[0].elements)])
+    asked = [int(value) for value in values_in(_spaced(citation.quote))]
+    if asked == list(shape) or citation.quote.strip() in {found[0].dtype, str(shape)}:
+        return Opened(verified=True), known
+    if not citation.quote.strip():
+        return Opened(verified=False, why="nothing is quoted"), known
+    return _refuted(f"`{name}` has the shape {list(shape)}"), known
+
+
+def _somewhere(citation: Citation, run: Run) -> bool:
+    """Whether the quote stands anywhere in the file, as far as it is searched."""
+    wanted = _folded(citation.quote)
+    with run.scope.open(citation.source) as handle:
+        text = handle.read(MOST_SEARCHED).decode("utf-8", "replace")
+    return any(wanted in _folded(line) for line in text.splitlines())
+
+
+def _lost_places(citation: Citation, run: Run) -> str:
+    """An epoch, step or line that the claim names and the file has not; empty when there is none."""
+    cited = values_in(citation.locator)
+    for axis, position in named_places(citation.claim):
+        if position in cited or position in values_in(_spaced(citation.quote)):
+            continue
+        if axis == "line":
+            if not run.lines(citation.source, int(position), int(position)):
+                return f"line {position:g}"
+            continue
+        rows = [row for row in run.series if row.axis == axis and len(row)]
+        own = [row for row in rows if row.source == citation.source] or rows
+        if own and not any(float(row.at.min()) <= position <= float(row.at.max()) for row in own):
+            return f"{axis} {position:g}"
+    return ""
+
+
+def _summaries(run: Run, source: str) -> list[float]:
+    """What is said of whole curves: where they begin and end, their extremes, their length."""
+    known: list[float] = []
+    for row in run.series:
+        if row.source == source and len(row) and len(known) < 200:
+            finite = [float(value) for value in (row.values[0], row.values[-1]) if math.isfinite(value)]
+            good = row.values[abs(row.values) < math.inf]
+            known += [*finite, float(len(row))] + ([float(good.min()), float(good.max())] if len(good) else [])
+    return known
+
+
+def _around(row: Series, indexes: Sequence[int]) -> list[float]:
+    """What a claim may compare on one curve: the cited values, their neighbours, the ends and the extremes."""
+    known: list[float] = []
+    for index in indexes[:4]:
+        known += [float(value) for value in row.values[max(0, index - NEIGHBOURS) : index + NEIGHBOURS + 1]]
+    if not known:
+        return []
+    good = row.values[abs(row.values) < math.inf]
+    ends = [float(good[0]), float(good[-1]), float(good.min()), float(good.max())] if len(good) else []
+    return [*known, *ends]
+
+
+def _indexes_of(row: Series, line: int) -> list[int]:
+    """Which points of a series were read from a line."""
+    return [int(index) for index in (row.lines == line).nonzero()[0]] if len(row.lines) == len(row) else []
+
+
+def _positions(row: Series, position: float) -> list[int]:
+    near = abs(row.at - position) <= 1e-9 * max(1.0, abs(position))
+    return [int(index) for index in near.nonzero()[0]]
+
+
+def _holds(row: Series, position: float, value: float) -> bool:
+    here = [float(row.values[index]) for index in _positions(row, position)]
+    # A quote may be rounded to the digits a person would write, not to another value.
+    return any((math.isnan(seen) and math.isnan(value)) or math.isclose(seen, value, rel_tol=5e-3) for seen in here)
+
+
+def _holds_quote(line: str, quote: str) -> bool:
+    """Whether a line holds a quote; a specialist may have seen the line with its secrets masked."""
+    wanted = _folded(quote)
+    if wanted in _folded(line):
+        return True
+    masked = "[masked:" in quote or "[user]" in quote
+    return masked and wanted in _folded(Redactor(user_names="[user]" in quote).clean(line))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _refuted(why: str) -> Opened:
+    return Opened(verified=False, why=why, refuted=True)
+
+
+def _spaced(text: str) -> str:
+    """A row of a table, or a shape, with its numbers apart."""
+    return re.sub(r"[,;|\t()\[\]{}:=]", " ", text)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())

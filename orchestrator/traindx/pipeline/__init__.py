@@ -1,0 +1,1 @@
+"""One request, from paths and a message to a diagnosis."""

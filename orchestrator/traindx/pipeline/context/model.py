@@ -1,0 +1,38 @@
+"""What the survey of a run folder gives."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from traindx.contract import (
+    Artifacts,
+    CheckpointSummary,
+    CodeState,
+    CodeSummary,
+    ConfigValue,
+    DataSummary,
+    ErrorSummary,
+    RunSummary,
+    SeriesSummary,
+)
+from traindx.contract.context import ClusterSummary
+from traindx.runtime import Task, ToolOutput
+
+SURVEY = Task("survey")
+
+
+class Survey(ToolOutput):
+    """The artifacts' part of the context package."""
+
+    artifacts: Artifacts
+    series: list[SeriesSummary]
+    settings: list[ConfigValue]
+    errors: list[ErrorSummary]
+    checkpoints: list[CheckpointSummary]
+    data: list[DataSummary]
+    code: list[CodeSummary]
+    git: list[CodeState]
+    cluster: list[ClusterSummary]
+    runs: list[RunSummary]
+    traits: list[str]
+    missing: list[str] = Field(description="what was not found, not read, or left out")

@@ -1,0 +1,171 @@
+"""One request after another about a run that stays open: gather, understand, investigate, verify, conclude."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from traindx.brains import Brain, Case, LocalInvestigator, NullTranscript, Transcript
+from traindx.contract import ContextPackage, Diagnosis, Event, Provenance, null_listener
+from traindx.definitions.version import __version__
+from traindx.diagnosis.evidence import verify
+from traindx.diagnosis.findings import Findings
+from traindx.diagnosis.merge import conclude, out_of_field, several_runs
+from traindx.errors import TraindxError, UsageError
+from traindx.pipeline.brain_choice import claude, wants_claude
+from traindx.pipeline.context import gather
+from traindx.pipeline.inputs import OpenRun, open_part
+from traindx.pipeline.options import Choices
+from traindx.pipeline.registry import Registry
+from traindx.pipeline.transcript import TranscriptFile, default_place, read_transcript
+
+if TYPE_CHECKING:
+    from traindx.brains.llm import ClaudeBrain
+
+MOST_SPECIALISTS = 3
+
+
+class Session:
+    """An open run with its tools and its brain: `await session.diagnose(…)`, then `await session.ask(…)`.
+
+    `diagnosis` is the latest one, `case_file` the transcript it is written to, `claude` the brain where it is one with
+    a model. Setting `stop` ends a model's work.
+    """
+
+    def __init__(self, run: OpenRun, choices: Choices, stop: asyncio.Event | None = None) -> None:
+        self.run = run
+        self.choices = choices
+        self.listener = choices.get("listener", null_listener)
+        self.claude: ClaudeBrain | None = claude(choices, stop) if wants_claude(choices) else None
+        self.brain: Brain = self.claude or LocalInvestigator()
+        self.transcript: Transcript = NullTranscript()
+        self.case_file: Path | None = None
+        self.diagnosis: Diagnosis | None = None
+        self._notes: list[str] = []
+        self._held = contextlib.AsyncExitStack()
+
+    async def __aenter__(self) -> Session:
+        async with contextlib.AsyncExitStack() as held:
+            if self.claude is not None:
+                await held.enter_async_context(self.claude)
+            kept = self._transcript_file()
+            if kept is not None:
+                held.callback(kept.close)
+                self.transcript, self.case_file = kept, kept.path
+            await self._narrow_to_the_failed_run(held)
+            self._held = held.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._held.__aexit__(kind, error, trace)
+
+    async def context(self) -> ContextPackage:
+        """What the run left behind."""
+        run = self.run
+        self._tell(f"reading {run.scope.name}")
+        return await asyncio.to_thread(gather, run.toolbelt, run.scope, run.project.profile(), run.remarks)
+
+    async def cases(self, message: str = "", specialist: str | None = None) -> list[Case] | Diagnosis:
+        """What the specialists are given, or the answer that needs none of them."""
+        registry = Registry.load(self.run.project)
+        context = await self.context()
+        if len(context.runs) > 1:
+            return several_runs(context, self.run.scope.root, self._provenance("none"))
+        request = registry.understand(message, context, specialist or self.choices.get("specialist"))
+        if not request.about_training:
+            return out_of_field(request, self._provenance("none"))
+        context = context.model_copy(update={"symptoms": list(request.symptoms)})
+        sent = [registry.specialists[row.specialist] for row in request.ranking[:MOST_SPECIALISTS]]
+        self.transcript.write("context", {"context": context.model_dump(mode="json")})
+        return [
+            Case(request, context, one, self.run.toolbelt, registry.catalog, self.listener, self.transcript, len(sent))
+            for one in sent
+        ]
+
+    async def diagnose(self, message: str = "", specialist: str | None = None) -> Diagnosis:
+        """The diagnosis for this message, by the specialists it asks for or by the one named here."""
+        asked = {"message": message, "paths": list(self.run.paths), "brain": self.brain.name}
+        self.transcript.write("request", asked)
+        cases = await self.cases(message, specialist)
+        if isinstance(cases, Diagnosis):
+            return self._done(cases)
+        findings = await self.brain.investigate(cases)
+        return self._done(await self._concluded(cases[0], findings))
+
+    async def ask(self, question: str, specialist: str | None = None) -> str:
+        """A follow-up question to a specialist of the latest diagnosis; raises `TraindxError` where nobody answers."""
+        from traindx.brains.llm.reply import ModelFault
+
+        asked = self.claude.investigations if self.claude is not None else {}
+        name = specialist or next(iter(asked), "")
+        if name not in asked:
+            raise UsageError("there is no investigation to ask about: diagnose with a model first")
+        try:
+            return await asked[name].ask(question)
+        except ModelFault as fault:
+            raise TraindxError(fault.reason) from None
+
+    async def rejoin(self, message: str, diagnosis: Diagnosis, said: str) -> None:
+        """Take up an earlier conversation about this run, so that its lead specialist can be asked; nothing is sent."""
+        self.diagnosis = diagnosis
+        cases = await self.cases(message, next(iter(diagnosis.request.specialists), None))
+        if self.claude is not None and not isinstance(cases, Diagnosis):
+            summary = diagnosis.model_dump_json(include={"status", "summary", "root_causes", "excluded", "questions"})
+            await self.claude.rejoined(cases[0], f"{summary}\n\n{said}")
+
+    async def _narrow_to_the_failed_run(self, held: contextlib.AsyncExitStack) -> None:
+        """Where the folder holds several runs and only one of them failed, that one is looked at."""
+        context = await self.context()
+        failed = [row for row in context.runs if row.failed]
+        if len(context.runs) > 1 and len(failed) == 1:
+            remark = f"of {len(context.runs)} runs only `{failed[0].path}` failed: that one was looked at"
+            self.run = held.enter_context(open_part(self.run, failed[0].path, remark, self.listener))
+
+    async def _concluded(self, case: Case, findings: Sequence[Findings]) -> Diagnosis:
+        self._tell("opening every citation again")
+        signals = [signal for one in findings for signal in one.signals]
+        named = [cause for one in findings for cause in one.causes]
+        causes = await asyncio.to_thread(verify, named, self.run.toolbelt, signals)
+        name = self.brain.name if any(one.brain != "local" for one in findings) else "local"
+        return conclude(case.request, case.context, findings, causes, self._provenance(name))
+
+    def _done(self, diagnosis: Diagnosis) -> Diagnosis:
+        self.diagnosis = diagnosis
+        self.transcript.write("diagnosis", {"diagnosis": diagnosis.model_dump(mode="json")})
+        self.listener(Event(kind="done", text=diagnosis.summary, diagnosis=diagnosis))
+        return diagnosis
+
+    def _provenance(self, brain: str) -> Provenance:
+        masked = self.claude.redactor.said() if self.claude is not None else ""
+        return Provenance(
+            brain=brain,
+            # Specialists work at once: in the order of their names the list is the same every time.
+            tools=sorted(self.run.toolbelt.uses, key=lambda use: use.tool),
+            sandbox=self.run.toolbelt.sandbox,
+            seconds=round(time.perf_counter() - self.run.began, 3),
+            version=__version__,
+            notes=[*([masked] if masked else []), *self._notes],
+        )
+
+    def _tell(self, stage: str) -> None:
+        self.listener(Event(kind="stage", text=stage))
+
+    def _transcript_file(self) -> TranscriptFile | None:
+        wanted, resumed = self.choices.get("save_case"), self.choices.get("resume_case")
+        earlier = read_transcript(Path(resumed)) if resumed else None
+        if wanted or earlier is not None:
+            return TranscriptFile(Path(wanted) if wanted else earlier.path if earlier else Path(), earlier)
+        if self.claude is None:
+            return None
+        try:
+            return TranscriptFile(default_place(self.run.scope.name))
+        except UsageError as error:
+            self._notes.append(f"no case file was kept: {error}")
+            return None

@@ -1,0 +1,269 @@
+"""The program of a run: Python files and notebooks, read from the entry point along its imports, within bounds."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+
+from traindx.errors import UnreadableInput
+from traindx.readers.code.notebooks import Notebook, read_notebook
+from traindx.readers.code.roles import CodeRole, acts, code_roles
+from traindx.readers.code.units import LARGEST, NotPython, parse_text, traits_among
+from traindx.readers.logs.lines import blocks
+from traindx.readers.model import RunFile
+from traindx.runtime.scope import Scope
+
+MOST_FILES = 400
+MOST_BYTES = 8 << 20
+"""parsing costs about a second per MB"""
+_MOST_SCRIPTS = 30
+_LARGEST_SCRIPT = 256 << 10
+_FOREIGN = re.compile(r"(?:^|/)(?:site-packages|dist-packages|node_modules|\.?venv|\.git|build|\.eggs)/")
+_INSTALLED = re.compile(r"/lib(?:64)?/python\d", re.IGNORECASE)
+_ENTRY_NAME = re.compile(
+    r"(?:^|/)(?:(?:pre)?train\w*|main|run\w*|fine_?tune\w*|fit\w*|launch\w*|\w+_(?:train|main))\.(?:py|ipynb)$"
+)
+_SIDE_NAME = re.compile(
+    r"(?:^|/)(?:tests?|docs?|examples?|benchmarks?|scripts?/ci)/|(?:^|/)(?:setup|conftest|__init__)\.py$"
+)
+_STARTED = re.compile(r"(?:^|[\s/])([\w./-]+\.py)\b|\s-m\s+([\w.]+)")
+_LAUNCHES = re.compile(r"\b(?:python[\d.]*|torchrun|accelerate|deepspeed|srun|horovodrun|mpirun)\b")
+
+
+@dataclass(frozen=True)
+class CodeUnit:
+    """A Python file or notebook, parsed; `notebook` maps the lines of its code to those of the file."""
+
+    path: str
+    tree: ast.Module = field(repr=False)
+    traits: frozenset[str]
+    roles: frozenset[CodeRole]
+    imports: tuple[str, ...] = ()
+    """files of the run that it imports"""
+    reached: bool = False
+    """whether it is an entry point or is imported from one"""
+    notebook: Notebook | None = field(default=None, repr=False)
+
+    def file_line(self, line: int) -> int:
+        """The line of the file behind a line of the tree."""
+        return self.notebook.file_line(line) if self.notebook else line
+
+
+def read_code(scope: Scope, files: Iterable[RunFile], entries: Iterable[str] = ()) -> tuple[list[CodeUnit], list[str]]:
+    """The code of a run by path, and what is to be said about it.
+
+    Entry points come first, then what they import, then the rest near the top. `entries` are paths known to have been
+    run, e.g. the outermost frames of a traceback.
+    """
+    given = [file for file in files if file.role == "code" and not _FOREIGN.search(file.path)]
+    reader = _Reader(scope, {file.path: file for file in given if file.path.endswith((".py", ".ipynb"))})
+    started = set(entries) | set(
+        reader.started(file for file in given if file.path.endswith((".sh", ".sbatch", ".slurm")))
+    )
+    reader.read(started)
+    offered = len(reader.files)
+    if len(reader.units) + reader.broken < offered:
+        reader.remarks.append(
+            f"of {offered:,} code files {len(reader.units) + reader.broken:,} were read: "
+            "entry points and their imports first"
+        )
+    return sorted(reader.units.values(), key=lambda unit: unit.path), reader.remarks
+
+
+def files_behind(named: Iterable[str], files: Iterable[RunFile]) -> set[str]:
+    """The code files that paths of another machine speak of: the longest common ending decides."""
+    by_name: dict[str, list[tuple[str, ...]]] = {}
+    for file in files:
+        if file.role == "code" and not _FOREIGN.search(file.path):
+            parts = tuple(reversed(file.path.split("/")))
+            by_name.setdefault(parts[0], []).append(parts)
+    found: set[str] = set()
+    for path in named:
+        told = tuple(reversed(path.replace("\\", "/").split("/")))
+        if _INSTALLED.search(path) or _FOREIGN.search(path) or told[0] not in by_name:
+            continue
+        shared = [(_common(parts, told), parts) for parts in by_name[told[0]]]
+        most = max(length for length, _ in shared)
+        likely = ["/".join(reversed(parts)) for length, parts in shared if length == most]
+        # `utils.py` in five folders, and the traceback does not say which: then none of them.
+        found |= set(likely) if len(likely) == 1 else set()
+    return found
+
+
+def _common(one: tuple[str, ...], other: tuple[str, ...]) -> int:
+    return next(
+        (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
+
+
+class _Reader:
+    """Reads files in the order of what they promise."""
+
+    def __init__(self, scope: Scope, files: dict[str, RunFile]) -> None:
+        self.scope, self.files = scope, files
+        self.units: dict[str, CodeUnit] = {}
+        self.remarks: list[str] = []
+        self.broken = 0
+        self._by_name: dict[str, list[str]] = {}
+        for path in files:
+            stem = path.removesuffix("/__init__.py") if path.endswith("/__init__.py") else path.rpartition(".")[0]
+            self._by_name.setdefault(stem.rpartition("/")[2], []).append(path)
+
+    def started(self, scripts: Iterable[RunFile]) -> Iterator[str]:
+        """Files that the shell scripts start: `torchrun train.py`, `python -m pkg.train`."""
+        for _, script in zip(range(_MOST_SCRIPTS), scripts, strict=False):
+            for line in self._text(script.path, _LARGEST_SCRIPT).split("\n"):
+                if _LAUNCHES.search(line) and len(line) < 5_000:
+                    for file, module in _STARTED.findall(line):
+                        yield from self._module(module, "") if module else self._ending(file)
+
+    def read(self, started: set[str]) -> None:
+        """Read entry points, then their imports, then the rest, as far as the bounds allow."""
+        waiting: list[tuple[int, int, str]] = []
+        for path in self.files:
+            heappush(waiting, (self._priority(path, started), path.count("/"), path))
+        reached = {path for path in self.files if path in started}
+        taken: set[str] = set()
+        spent = 0
+        while waiting and len(taken) < MOST_FILES:
+            _, _, path = heappop(waiting)
+            if path in taken or spent + self.files[path].size > MOST_BYTES:
+                continue
+            taken.add(path)
+            spent += min(self.files[path].size, LARGEST)
+            unit = self._unit(path, reached)
+            if unit is None:
+                self.broken += 1
+                continue
+            self.units[path] = unit
+            if unit.reached:
+                for inner in unit.imports:
+                    reached.add(inner)
+                    heappush(waiting, (1, inner.count("/"), inner))
+        self._spread(reached)
+
+    def _spread(self, reached: set[str]) -> None:
+        """Settle the entry points, and mark everything that they import."""
+        imported = {inner for unit in self.units.values() for inner in unit.imports}
+        for path, unit in self.units.items():
+            # A script without `if __name__ == "__main__"` is one that acts and that no other file imports.
+            if path not in imported and acts(unit.tree) and not unit.roles & {"test", "entry-point"}:
+                kept = unit.roles - {"utility"}
+                self.units[path] = replace(unit, roles=kept | {"entry-point"}, reached=True)
+        reached |= {path for path, unit in self.units.items() if unit.reached}
+        waiting = [path for path in reached if path in self.units]
+        while waiting:
+            for inner in self.units[waiting.pop()].imports:
+                if inner not in reached:
+                    reached.add(inner)
+                    if inner in self.units:
+                        waiting.append(inner)
+        for path in reached & self.units.keys():
+            self.units[path] = replace(self.units[path], reached=True)
+
+    def _priority(self, path: str, started: set[str]) -> int:
+        if path in started:
+            return 0
+        if _SIDE_NAME.search(path):
+            return 5
+        return 2 if _ENTRY_NAME.search(path.lower()) else 3
+
+    def _unit(self, path: str, reached: set[str]) -> CodeUnit | None:
+        notebook = None
+        try:
+            if path.endswith(".ipynb"):
+                with self.scope.open(path) as handle:
+                    notebook, remarks = read_notebook(handle, path)
+                self.remarks += remarks
+                tree = _cell_by_cell(notebook)
+            else:
+                tree = parse_text(self._text(path, LARGEST + 1))
+        except (UnreadableInput, OSError, NotPython) as error:
+            self.remarks.append(f"`{path}` was not understood: {error}" if isinstance(error, NotPython) else str(error))
+            return None
+        nodes = list(ast.walk(tree))
+        found = traits_among(nodes)
+        roles = code_roles(path, tree, nodes, found)
+        imports = tuple(dict.fromkeys(self._imports(nodes, path)))
+        entry = "entry-point" in roles or (notebook is not None and "training-loop" in roles)
+        return CodeUnit(path, tree, found, roles, imports, path in reached or entry, notebook)
+
+    def _text(self, path: str, most: int) -> str:
+        try:
+            with self.scope.open(path) as handle:
+                return "".join(text for _, text in blocks(handle, most))
+        except UnreadableInput as error:
+            self.remarks.append(str(error))
+        except OSError as error:
+            self.remarks.append(f"cannot read `{path}`: {error.strerror}")
+        return ""
+
+    def _imports(self, nodes: list[ast.AST], path: str) -> Iterator[str]:
+        for node in nodes:
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    yield from self._module(alias.name, path)
+            elif isinstance(node, ast.ImportFrom):
+                base = node.module or ""
+                if node.level:
+                    folder = "/".join(path.split("/")[: -node.level])
+                    base = ".".join(part for part in (folder.replace("/", "."), base) if part)
+                yield from self._module(base, path)
+                for alias in node.names[:50]:
+                    yield from self._module(f"{base}.{alias.name}" if base else alias.name, path)
+
+    def _module(self, name: str, importer: str) -> Iterator[str]:
+        """The file of the run that a module's name leads to: the one nearest to the importing file."""
+        wanted = name.replace(".", "/")
+        candidates = [
+            path
+            for path in self._by_name.get(wanted.rpartition("/")[2], ())
+            if path != importer and _ends_with(path, wanted) and path.endswith(".py")
+        ]
+        if candidates:
+            yield min(candidates, key=lambda path: (-_shared(path, importer), path.count("/"), path))
+
+    def _ending(self, name: str) -> Iterator[str]:
+        wanted = name.lstrip("./")
+        stem = wanted.removesuffix(".py").rpartition("/")[2]
+        candidates = [path for path in self._by_name.get(stem, ()) if path == wanted or path.endswith(f"/{wanted}")]
+        shallow = candidates or [path for path in self._by_name.get(stem, ()) if wanted.endswith(f"/{path}")]
+        if shallow:
+            yield min(shallow, key=lambda path: path.count("/"))
+
+
+def _cell_by_cell(notebook: Notebook) -> ast.Module:
+    """The tree of a notebook; where a cell is no Python (a question mark, half a line) only that cell is left out."""
+    try:
+        return parse_text(notebook.code)
+    except NotPython:
+        lines = notebook.code.split("\n")
+    kept = list(lines)
+    cells: dict[int, list[int]] = {}
+    for at, place in enumerate(notebook.places):
+        cells.setdefault(place.cell, []).append(at)
+    for places in cells.values():
+        try:
+            parse_text("\n".join(lines[at] for at in places))
+        except NotPython:
+            for at in places:
+                kept[at] = ""
+    return parse_text("\n".join(kept))
+
+
+def _ends_with(path: str, wanted: str) -> bool:
+    stem = path.removesuffix("/__init__.py") if path.endswith("/__init__.py") else path.removesuffix(".py")
+    return stem == wanted or stem.endswith(f"/{wanted}")
+
+
+def _shared(path: str, importer: str) -> int:
+    """How many folders two paths have in common."""
+    count = 0
+    for one, other in zip(path.split("/")[:-1], importer.split("/")[:-1], strict=False):
+        if one != other:
+            break
+        count += 1
+    return count

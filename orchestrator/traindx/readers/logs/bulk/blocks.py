@@ -1,0 +1,217 @@
+"""Whole blocks of a log at once: lines are grouped by what stands between their digits and read group by group.
+
+One line of a group goes the slow way and is understood; the others are compared with it byte for byte and read
+from the places it gave. What does not compare goes the slow way itself, so the result is that of reading line by
+line: same points, same order.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.readers.logs.bulk.block import Block
+from traindx.readers.logs.bulk.digits import Places, Words
+from traindx.readers.logs.bulk.layout import Layouts, Part
+from traindx.readers.logs.bulk.shares import give
+from traindx.readers.logs.bulk.skeleton import Lines, Skeleton, learn, span, values
+
+if TYPE_CHECKING:
+    from traindx.readers.logs.textlog import LogReader, Plan
+    from traindx.readers.native.library import Library
+
+_FEW = 4
+"""lines that are sooner read one by one than understood as a group"""
+_MOST_VARIANTS = 24
+_MOST_SKELETONS = 20_000
+_LARGE_GROUPS = 32
+
+
+@dataclass
+class _Loose:
+    """Lines of one plan that were read one by one."""
+
+    units: list[int] = field(default_factory=list)
+    rows: list[tuple[str, ...]] = field(default_factory=list)
+
+
+@dataclass(order=True)
+class _Task:
+    """Units of one key, by their first; `alone` where each has to be understood for itself."""
+
+    first: int
+    units: Places = field(compare=False)
+    key: int = field(compare=False)
+    tried: int = field(compare=False, default=0)
+    """how many of the key's skeletons were compared already"""
+    alone: bool = field(compare=False, default=False)
+
+    def rest(self, units: Places, tried: int = 0, alone: bool = False) -> _Task:
+        """The same for what is left of the units."""
+        return _Task(int(units[0]), units, self.key, tried, alone)
+
+
+class Bulk:
+    """Reads the blocks of one log for a `LogReader`, which understands single lines and keeps the columns.
+
+    Numbers are read by compiled code where there is some, and by numpy otherwise.
+    """
+
+    def __init__(self, reader: LogReader, code: Library | None) -> None:
+        self._reader, self._code = reader, code
+        self._known: dict[int, list[tuple[Skeleton, Plan | None]]] = defaultdict(list)
+        self._skeletons = 0
+        self._layouts = Layouts()
+
+    def block(self, first: int, data: bytes) -> None:
+        """Take in a block that starts at line `first` and at the beginning of a line."""
+        block = Block(first, data)
+        parts, left = self._layouts.read(block)
+        if bool(left.any()):
+            rest = block.only(left)
+            read = self._rest(rest)
+            self._layouts.learn(rest, self._reader)
+            parts += [replace(part, units=rest.origin[part.units]) for part in read]
+        give(block, parts, self._reader)
+
+    def _rest(self, block: Block) -> list[Part]:
+        """Read lines of any layout."""
+        block.find_runs()
+        parts: list[Part] = []
+        loose: dict[int, tuple[Plan, _Loose]] = {}
+        # Forms and columns are numbered as they come up: what is new has to be met in the order of the lines.
+        tasks = self._tasks(block)
+        heapify(tasks)
+        while tasks:
+            task = heappop(tasks)
+            if task.alone or len(task.units) < _FEW:
+                self._one(block, task.first, loose)
+                if len(task.units) > 1:
+                    heappush(tasks, task.rest(task.units[1:], task.tried, task.alone))
+            else:
+                for later in self._many(block, task, parts):
+                    heappush(tasks, later)
+        return parts + [_read_alone(plan, lines) for plan, lines in loose.values()]
+
+    def _tasks(self, block: Block) -> list[_Task]:
+        keys = block.keys()
+        longest = block.ends - block.begins > self._reader.longest
+        shown = np.diff(block.first_runs) > 0
+        tasks = [
+            _Task(int(group[0]), group, int(keys[group[0]]))
+            for group in _groups(keys, np.flatnonzero(shown & ~longest))
+        ]
+        alone = shown & longest
+        alone |= ~shown & block.says_nan() if bool((~shown & (block.ends > block.begins)).any()) else False
+        return tasks + [_Task(int(unit), np.array([unit]), 0, alone=True) for unit in np.flatnonzero(alone)]
+
+    def _one(self, block: Block, unit: int, loose: dict[int, tuple[Plan, _Loose]]) -> None:
+        found = self._reader.understood(block.raw(unit).decode(errors="replace"))
+        if found is not None:
+            plan, numbers = found
+            _, lines = loose.setdefault(id(plan), (plan, _Loose()))
+            lines.units.append(unit)
+            lines.rows.append(numbers)
+
+    def _many(self, block: Block, task: _Task, parts: list[Part]) -> list[_Task]:
+        """Read what fits a skeleton; what does not comes back as tasks for later."""
+        later: list[_Task] = []
+        counts = np.diff(block.first_runs).take(task.units)
+        runs = int(counts[0])
+        units = task.units
+        if bool((counts != runs).any()):
+            later.append(task.rest(units[counts != runs]))
+            units = units[counts == runs]
+        lines = block.lines(units, runs)
+        known = self._known[task.key]
+        for skeleton, plan in known[task.tried :]:
+            good = skeleton.fits(block.text, lines)
+            later += self._take(block, task, skeleton, plan, units[good], lines.only(good), parts)
+            units, lines = units[~good], lines.only(~good)
+            if not len(units):
+                return later
+        if units[0] != task.first or len(units) < _FEW:
+            return [*later, task.rest(units, len(known))]
+        if len(known) >= _MOST_VARIANTS or self._skeletons >= _MOST_SKELETONS:
+            return [*later, task.rest(units, alone=True)]
+        self._learn(block, task.first, known)
+        return [*later, task.rest(units, len(known) - 1)]
+
+    def _learn(self, block: Block, unit: int, known: list[tuple[Skeleton, Plan | None]]) -> None:
+        raw = block.raw(unit)
+        found = self._reader.understood(raw.decode(errors="replace"))
+        plan = found[0] if found else None
+        skeleton = learn(raw, block.runs(unit), found[1] if found else None)
+        if plan is not None and plan.form.ratios:
+            skeleton.numbers = None
+        known.append((skeleton, plan))
+        self._skeletons += 1
+
+    def _take(
+        self,
+        block: Block,
+        task: _Task,
+        skeleton: Skeleton,
+        plan: Plan | None,
+        units: Places,
+        lines: Lines,
+        parts: list[Part],
+    ) -> list[_Task]:
+        if not len(units):
+            return []
+        if skeleton.numbers is None:
+            return [task.rest(units, alone=True)]
+        if plan is None:
+            return []
+        wanted = {place for place in (plan.form.epoch, plan.form.step) if place >= 0}
+        wanted.update(place for place, _ in plan.columns)
+        numbers = {place: values(block.text, lines, skeleton.numbers[place], self._code) for place in wanted}
+        if plan.form.total >= 0:
+            last = Lines(
+                lines.begin[-1:], lines.end[-1:], lines.starts[:, -1:], lines.ends[:, -1:], lines.words[:, -1:]
+            )
+            numbers[plan.form.total] = values(block.text, last, skeleton.numbers[plan.form.total], self._code)
+        texts: dict[int, bytes] = {}
+        for place, column in plan.columns:
+            if column.keeps_texts(len(units)):
+                spelled = skeleton.numbers[place]
+                if spelled.constant is None:
+                    texts[place] = block.text.spelled(*span(lines, spelled))
+                else:
+                    texts[place] = f"{spelled.text}\n".encode() * len(units)
+        parts.append(Part(plan, units, numbers, texts))
+        return []
+
+
+def _groups(keys: Words, units: Places) -> list[Places]:
+    """Units of equal keys together, each group in order."""
+    groups: list[Places] = []
+    left, of_left = units, keys[units]
+    while len(left) and len(groups) < _LARGE_GROUPS:
+        same = of_left == of_left[0]
+        groups.append(left[same])
+        few = len(groups[-1]) * 64 < len(left)
+        left, of_left = left[~same], of_left[~same]
+        if few:
+            break
+    if len(left):
+        order = np.argsort(of_left, kind="stable")
+        cuts = np.flatnonzero(np.diff(of_left[order])) + 1
+        groups += np.split(left[order], cuts)
+    return groups
+
+
+def _read_alone(plan: Plan, lines: _Loose) -> Part:
+    from traindx.readers.logs.textlog import numbers_of
+
+    numbers, texts = numbers_of(plan, lines.rows)
+    values = {place: np.array(found) for place, found in numbers.items()}
+    return Part(plan, np.array(lines.units), values, {place: _blob(found) for place, found in texts.items()})
+
+
+def _blob(texts: list[str]) -> bytes:
+    return "".join(f"{text}\n" for text in texts).encode()

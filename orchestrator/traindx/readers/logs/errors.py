@@ -1,0 +1,251 @@
+"""Errors and warnings that a run printed, each where it first stands.
+
+Training logs are full of words that are no errors: error rates, generated samples, advice. An error needs a
+form that only errors have: a traceback, an exception line, a level, or a line of the driver or the scheduler.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import BinaryIO, Literal
+
+from traindx.readers.logs.lines import RawBlocks
+from traindx.readers.logs.resumed import speaks_of_resuming
+from traindx.readers.model import LogError
+from traindx.vocabulary.prefixes import LEVEL, PREFIX
+
+LONGEST = 2_000
+"""characters of a line that are kept"""
+_FIRST = 200
+"""different errors that are kept from the beginning of a file, and different warnings half as many"""
+_LAST = 50
+"""errors and warnings that are kept from its end"""
+_MOST_CLEAN = 20_000
+_NUMERALS = b"0123456789"
+_WORDS = tuple(
+    word.encode()
+    for word in (
+        "Traceback", "rror", "xception", "ERROR", "CRITICAL", "FATAL", "Warning", "WARN", "illed", "NCCL", "CUDA",
+        "oom-kill", "ut of memory", "EXHAUSTED", "fault", "core dumped", "No space", "terminate called", "Watchdog",
+        "signal", "DUE TO", "exit code", "Interrupt", "SystemExit", "Timeout",
+    )
+)  # fmt: skip
+_NUMBERED = re.compile(rb"signal|exit code")
+"""what is an error with some numbers only"""
+_GLOG = (b"W ::", b"E ::", b"F ::")
+"""how the lines of Google's loggers begin once their digits are gone"""
+_FRAME = re.compile(r'\s*File "([^"]{1,400})", line (\d{1,7})(?:, in|$)')
+_EXCEPTION = re.compile(
+    r"(?:[A-Za-z_]\w{0,80}\.){0,8}[A-Za-z_]\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Warning|Iteration)(?::|$)"
+)
+_ANY_EXCEPTION = re.compile(r"[A-Za-z_][\w.]{0,160}(?::\s|$)")
+_FATAL = re.compile(
+    r"slurmstepd: error:|srun: error:|^Killed$|\bKilled\s{1,20}python|Segmentation fault|Bus error|\(core dumped\)"
+    r"|CUDA out of memory|CUDA error:|NCCL (?:error|WARN|failure)|Watchdog caught collective|ran out of memory"
+    r"|oom-kill|Out of memory: Kill|RESOURCE_EXHAUSTED|No space left on device|terminate called after throwing"
+    r"|killed due to memory|DUE TO (?:TIME LIMIT|PREEMPTION|NODE FAILURE)|Caught signal \d|exit code -?9\b"
+)
+_QUOTED = re.compile(r"\"[^\"]{0,400}\"|`[^`]{0,400}`|(?<!\w)'[^']{0,400}'(?!\w)")
+_WARNING = re.compile(r"\b[A-Z]\w{0,60}Warning: ")
+_GENERATED = re.compile(r"\b(?:sample|samples|generated|generation|completion|prompt|prediction)\b", re.IGNORECASE)
+_HEADING = re.compile(
+    rb"[^\r\n]{0,120}(?:---|===|\*\*\*|###|>>>|<<<)[^\r\n]{0,200}(?:sampl|generat|completion|prompt|prediction)", re.I
+)
+_RULE = re.compile(r"\s*(?:-{3,}|={3,}|\*{3,}|#{3,}|>{3,}|<{3,})")
+_DIGITS = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+_SAMPLE_LINES = 60
+
+
+@dataclass
+class _Traceback:
+    """A traceback that is being read, of one process."""
+
+    frames: list[tuple[str, int]] = field(default_factory=list)
+    lines: int = 0
+
+
+class _Reader:
+    """Reads one log for errors, line by line."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self._kept = {"error": _Kept(_FIRST), "warning": _Kept(_FIRST // 2)}
+        self.noted = 0
+        self._open: dict[str, _Traceback] = {}
+        self._sample = 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether the next lines matter whatever they say."""
+        return bool(self._open or self._sample)
+
+    def line(self, number: int, line: str) -> None:
+        """Take in one line."""
+        prefix = PREFIX.match(line)
+        message = line[prefix.end() :] if prefix else line
+        if self._is_sample(message):
+            return
+        process = _process(prefix[0] if prefix else "")
+        if "Traceback (most recent call last)" in message[:80]:  # or `Original Traceback`, of a loader's worker
+            self._open[process] = _Traceback()
+        elif process in self._open:
+            self._continue(process, number, line, message)
+        else:
+            self._single(number, line, message, prefix[0] if prefix else "")
+
+    def _is_sample(self, message: str) -> bool:
+        """Whether the line belongs to text that the model generated, between a heading and the rule that ends it."""
+        ruled = _RULE.match(message)
+        if self._sample:
+            self._sample = 0 if ruled else self._sample - 1
+            return True
+        if ruled and _GENERATED.search(message[:200]):
+            self._sample = _SAMPLE_LINES
+            return True
+        return False
+
+    def _continue(self, process: str, number: int, line: str, message: str) -> None:
+        traceback = self._open[process]
+        traceback.lines += 1
+        frame = _FRAME.match(message)
+        if frame:
+            traceback.frames.append((frame[1], int(frame[2])))
+        elif not message[:1].isspace() and message.strip():
+            del self._open[process]
+            if traceback.frames and _ANY_EXCEPTION.match(message):
+                self._note(number, line, message, "error", tuple(traceback.frames))
+            else:
+                self._single(number, line, message, "")
+        elif traceback.lines > 2_000:
+            del self._open[process]
+
+    def _single(self, number: int, line: str, message: str, prefix: str) -> None:
+        if len(message) > LONGEST or message.lstrip()[:1] in {'"', "'", "`", ">"}:
+            return
+        level = LEVEL.search(f"{prefix} ") if prefix else LEVEL.match(f"{message[:40]} ")
+        said = (level[1] or level["glog"]) if level else ""
+        if _EXCEPTION.match(message):
+            kind: Literal["error", "warning"] = "warning" if "Warning" in message.split(":", maxsplit=1)[0] else "error"
+            self._note(number, line, message, kind)
+        elif said in {"INFO", "DEBUG"}:
+            return  # `INFO CUDA out of memory guard enabled`: who logs it as information does not report a failure
+        elif _FATAL.search(_QUOTED.sub("", message)) or said in {"ERROR", "CRITICAL", "FATAL", "E", "F"}:
+            self._note(number, line, message, "error")
+        elif said in {"WARNING", "WARN", "W"} or _WARNING.search(message):
+            self._note(number, line, message, "warning")
+
+    def _note(
+        self,
+        number: int,
+        line: str,
+        message: str,
+        kind: Literal["error", "warning"],
+        frames: tuple[tuple[str, int], ...] = (),
+    ) -> None:
+        # Warnings repeat with other numbers in them; two errors are the same only to the letter.
+        self.noted += 1
+        said = message.strip()
+        key = (kind, said if kind == "error" else _DIGITS.sub("#", said))
+        if said.strip("*-=# "):
+            self._kept[kind].note(key[1], LogError(self.source, number, line.strip()[:LONGEST], kind, frames))
+
+    def found(self) -> list[LogError]:
+        """What was kept, in the order of the lines."""
+        return sorted((seen for kept in self._kept.values() for seen in kept.all()), key=lambda seen: seen.line)
+
+    def remarks(self) -> list[str]:
+        """What was left out, in words."""
+        return [
+            f"of the {kind}s in `{self.source}`, {kept.left_out:,} between the first and the last were left out"
+            for kind, kept in self._kept.items()
+            if kept.left_out
+        ]
+
+
+class _Kept:
+    """The first errors of a kind and the last; the same again is counted."""
+
+    def __init__(self, most: int) -> None:
+        self._first: dict[str, LogError] = {}
+        self._last: dict[str, LogError] = {}
+        self._most = most
+        self.left_out = 0
+
+    def note(self, key: str, seen: LogError) -> None:
+        """Take in an error."""
+        for kept in (self._first, self._last):
+            if key in kept:
+                kept[key] = replace(kept[key], count=kept[key].count + 1)
+                return
+        if len(self._first) < self._most:
+            self._first[key] = seen
+            return
+        self._last[key] = seen
+        if len(self._last) > _LAST:
+            del self._last[next(iter(self._last))]
+            self.left_out += 1
+
+    def all(self) -> Iterator[LogError]:
+        """Everything that was kept."""
+        yield from self._first.values()
+        yield from self._last.values()
+
+
+def read_errors(
+    handle: BinaryIO,
+    source: str,
+    remark: Callable[[str], None] | None = None,
+    resumed: Callable[[int], None] | None = None,
+) -> list[LogError]:
+    """The errors and warnings of a log in the order of its lines; each once, with how often it came.
+
+    `resumed` hears of every line in which the run says that it goes on from a checkpoint.
+    """
+    reader = _Reader(source)
+    # Without their digits, the lines of a log are few: each of them is searched for telling words once.
+    clean: set[bytes] = set()
+    resuming: set[bytes] = set()
+    blocks = RawBlocks(handle)
+    for first, data in blocks:
+        bare = data.translate(None, _NUMERALS).split(b"\n")
+        fresh = set(bare) - clean
+        telling = _telling(fresh)
+        resuming |= speaks_of_resuming(fresh) if resumed is not None and len(resuming) < _FIRST else set()
+        if resumed is not None and not resuming.isdisjoint(bare):
+            for place, line in enumerate(bare):
+                if line in resuming:
+                    resumed(first + place)
+        clean = (clean | (fresh - telling)) if len(clean) < _MOST_CLEAN else set()
+        if not (telling or reader.busy):
+            continue
+        for place, line in enumerate(data.split(b"\n")):
+            if line and (reader.busy or bare[place] in telling):
+                quiet = not reader.busy
+                noted = reader.noted
+                for part in line.decode(errors="replace").split("\r"):
+                    if part:
+                        reader.line(first + place, part)
+                if quiet and not reader.busy and noted == reader.noted and not _NUMBERED.search(line):
+                    telling.discard(bare[place])  # `val_error: 0.25` says the same whatever its numbers are
+                    clean.add(bare[place])
+    for text in [*reader.remarks(), *(f"`{source}`: {trouble}" for trouble in blocks.troubles)]:
+        if remark is not None:
+            remark(text)
+    return reader.found()
+
+
+def _telling(lines: set[bytes]) -> set[bytes]:
+    """Those of the lines that may speak of an error, or head a generated sample."""
+    together = b"\n".join(lines)
+    words = [word for word in _WORDS if word in together]
+    return {
+        line for line in lines if line.startswith(_GLOG) or any(word in line for word in words) or _HEADING.match(line)
+    }
+
+
+def _process(prefix: str) -> str:
+    """The part of a prefix that tells processes apart: ranks and process ids, not times."""
+    told = re.search(r"(?:rank|local_rank|gpu|worker|node)[ :=_]?\d+|pid=\d+|\[\d{1,5}\]:", prefix, re.IGNORECASE)
+    return told[0] if told else ""

@@ -1,0 +1,185 @@
+"""Metrics in text logs: any line that counts an epoch or a step, or names a loss, gives its numbers to series.
+
+A line is split at its numbers. What stands between them is the line's form; a log has few forms, so each is
+understood once and then applied to every line that has it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from traindx.readers.logs.form import NUMBER, Form, number, understand
+from traindx.readers.logs.lines import RawBlocks
+from traindx.readers.logs.ranks import labels_ranks, spelled_out
+from traindx.readers.logs.texttables import TextTables
+from traindx.readers.model import Series
+from traindx.readers.series.columns import Column, Columns
+from traindx.vocabulary.prefixes import PREFIX, RANK
+
+LONGEST = 20_000
+"""characters of a line that may hold metrics: longer ones are dumps of something else"""
+_MOST_FORMS = 6_000
+_LIKELY = re.compile(
+    r"\W{0,4}(?:[A-Za-z]{1,12}\W{1,3})?(?:epoch|step|global_step|iter|iteration|batch|loss|\d{1,9}/\d{1,9})\b|\W{0,2}\{['\"]",
+    re.IGNORECASE,
+)
+_BLOCK = 1 << 20
+_SMALL = 16 << 10
+"""bytes that are read line by line: less than numpy takes to get going"""
+
+
+@dataclass(eq=False)
+class Plan:
+    """A form with the columns its numbers go to."""
+
+    form: Form
+    columns: list[tuple[int, Column]]
+
+
+class LogReader:
+    """Reads one log: understands its lines one at a time, and keeps what they say."""
+
+    longest = LONGEST
+
+    def __init__(self) -> None:
+        self.columns = Columns()
+        self.records = 0
+        self.epoch: float | None = None
+        self.step: float | None = None
+        self.long_lines = 0
+        self._plans: dict[tuple[int, tuple[str, ...]], Plan | None] = {}
+        """by the rank that speaks (-1 for none) and the text around the numbers"""
+
+    def block(self, first: int, text: str) -> None:
+        """Take in a stretch of text that starts at line `first`."""
+        for at, line in enumerate(text.split("\n"), first):
+            for part in line.split("\r") if "\r" in line else (line,):
+                found = self.understood(part) if part else None
+                if found is not None:
+                    self._keep(at, *found)
+
+    def understood(self, line: str) -> tuple[Plan, tuple[str, ...]] | None:
+        """What a line, or one state of a progress bar, reports: its plan and its numbers as they are spelt."""
+        if len(line) > LONGEST:
+            self.long_lines += 1
+            return None
+        prefix = PREFIX.match(line)
+        start = prefix.end() if prefix else 0
+        parts = NUMBER.split(line[start:])
+        if len(parts) == 1:
+            return None
+        rank = RANK.search(prefix[0]) if prefix else None
+        shape = (int(rank[1]) if rank else -1, tuple(parts[::2]))
+        if shape not in self._plans:
+            if len(self._plans) >= (_MOST_FORMS if _LIKELY.match(line, start) else _MOST_FORMS // 2):
+                return None  # a log with so many forms is mostly text
+            self._plans[shape] = self._plan(*shape)
+        plan = self._plans[shape]
+        return None if plan is None else (plan, tuple(parts[1::2]))
+
+    def remarks(self, source: str) -> list[str]:
+        """What was left out, in words."""
+        found = []
+        if self.columns.overflow:
+            found.append(f"`{source}` names more metrics than are kept; the later ones were left out")
+        if self.long_lines:
+            found.append(
+                f"{self.long_lines:,} lines of `{source}` are longer than {LONGEST:,} characters"
+                " and were not read for metrics"
+            )
+        return found + self.columns.remarks(source)
+
+    def _keep(self, at: int, plan: Plan, spelled: tuple[str, ...]) -> None:
+        numbers, texts = numbers_of(plan, [spelled])
+        form = plan.form
+        epoch = numbers[form.epoch][0] if form.epoch >= 0 else self.epoch
+        step = numbers[form.step][0] if form.step >= 0 else None
+        self.epoch = epoch
+        self.step = step if form.step >= 0 else self.step
+        # A line that counts nothing itself belongs to where the log is.
+        if epoch is None and step is None:
+            step = self.step
+        for place, column in plan.columns:
+            column.add(numbers[place][0], texts[place][0], at, epoch, step)
+            if form.total >= 0:
+                column.total = numbers[form.total][0]
+        self.records += bool(plan.columns)
+
+    def _plan(self, rank: int, shape: tuple[str, ...]) -> Plan | None:
+        form = understand(shape)
+        if form is None:
+            return None
+        columns = []
+        for measured in form.fields:
+            column = self.columns.column(measured.original, measured.metric, form.counted_by, rank)
+            if column is not None:
+                column.unit = column.unit or measured.unit
+                columns.append((measured.index, column))
+        return Plan(form, columns)
+
+
+def numbers_of(plan: Plan, rows: Sequence[tuple[str, ...]]) -> tuple[dict[int, list[float]], dict[int, list[str]]]:
+    """The numbers that a plan asks for, by their place in the line, and the spelling of its metrics."""
+    form = plan.form
+    spelled = list(zip(*rows, strict=True))
+    numbers = {place: _floats(spelled[place]) for place in (form.epoch, form.step, form.total) if place >= 0}
+    texts: dict[int, list[str]] = {}
+    for place, _ in plan.columns:
+        texts[place] = list(spelled[place])
+        numbers[place] = _floats(spelled[place])
+        if place in form.ratios:
+            wholes = spelled[place + 1]
+            texts[place] = [f"{part}/{whole}" for part, whole in zip(texts[place], wholes, strict=True)]
+            numbers[place] = [
+                part / (whole or 1.0) for part, whole in zip(numbers[place], _floats(wholes), strict=True)
+            ]
+    return numbers, texts
+
+
+def _floats(texts: Sequence[str]) -> list[float]:
+    try:
+        return list(map(float, texts))
+    except ValueError:  # thousands separators
+        return [number(text) for text in texts]
+
+
+def read_log(handle: BinaryIO, source: str) -> tuple[list[Series], list[str]]:
+    """The metrics of a text log, and remarks on what was left out."""
+    size = handle.seek(0, os.SEEK_END)
+    handle.seek(0)
+    reader = LogReader()
+    bulk = None
+    blocks = RawBlocks(handle, _BLOCK)
+    tables = TextTables(reader.columns)
+    labelled = False
+    for first, block in blocks:
+        labelled = labelled or (first == 1 and labels_ranks(block))
+        data = tables.take(first, spelled_out(block) if labelled else block)
+        if bulk is None and len(data) <= _SMALL:
+            reader.block(first, data.decode(errors="replace"))
+            continue
+        if bulk is None:
+            from traindx.readers.logs.bulk.blocks import Bulk
+            from traindx.readers.logs.bulk.digits import line_feeds
+            from traindx.readers.native.library import library
+
+            bulk, blocks.count = Bulk(reader, library()), line_feeds
+        bulk.block(first, data)
+        if first == 1 and size:
+            reader.columns.expect(len(block) / size)
+        reader.columns.bound()
+    reader.long_lines += blocks.long_lines
+    troubles = [f"`{source}`: {trouble}" for trouble in blocks.troubles]
+    return reader.columns.series(source), reader.remarks(source) + troubles
+
+
+def records_in(text: str) -> int:
+    """How many lines or tables of a text look like metrics."""
+    reader = LogReader()
+    tables = TextTables(reader.columns)
+    reader.block(1, tables.take(1, text.encode(errors="replace")).decode(errors="replace"))
+    return reader.records + tables.rows

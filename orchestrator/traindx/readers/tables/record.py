@@ -1,0 +1,155 @@
+"""Records of named cells, as columns: rows of a CSV, objects of a JSON history."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from traindx.readers.series.columns import MOST_TEXTS, Column, Columns
+from traindx.vocabulary.metrics import MetricName, normalise
+
+if TYPE_CHECKING:
+    from traindx.readers.logs.bulk.digits import Floats, Places, Truths
+
+    ManyCells = tuple[str, Floats, Truths | None, Callable[[Places], bytes]]
+    """a name, a value for each row, in which rows there is one (None: in all), and how to spell some of them"""
+
+_NOT_NUMBERS = {"", "-", "none", "null", "n/a", "na"}
+_NAMING_IN_ORDER = ("metric", "metric_name", "key", "tag", "name", "variable", "scalar")
+_NAMING = frozenset(_NAMING_IN_ORDER)
+_VALUES = frozenset({"value", "val", "metric_value", "scalar_value"})
+_VARIANTS = ("variant", "phase", "split", "subset")
+_LONGEST_NAME = 80
+_MOST_HOMES = 10_000
+_COUNTERS = ("row", "epoch", "step")
+
+
+class Records:
+    """Collects records; each value goes to the column of its name, at the step or epoch of its record."""
+
+    def __init__(self, columns: Columns | None = None) -> None:
+        self.columns = Columns() if columns is None else columns
+        self.expected = 0
+        """how many records there will be, as far as one can tell"""
+        self._homes: dict[tuple[str, str], Column | None] = {}
+
+    def row(self, cells: Iterable[tuple[str, str, int]]) -> None:
+        """Take in a record: the name, spelling and line of each cell."""
+        cells = told_by_name(list(cells))
+        epoch = step = None
+        measured: list[tuple[str, MetricName, float, str, int]] = []
+        for name, text, line in cells:
+            value = number(text)
+            if value is None:
+                continue
+            metric = normalise(name)
+            if metric.kind == "epoch":
+                epoch = value if math.isfinite(value) else epoch
+            elif metric.kind == "step":
+                step = value if math.isfinite(value) and step is None else step
+            else:
+                measured.append((name, metric, value, text, line))
+        counted_by = "step" if step is not None else "epoch" if epoch is not None else "row"
+        for name, metric, value, text, line in measured:
+            column = self._home(name, metric, counted_by)
+            if column is not None:
+                column.add(value, text, line, epoch, step)
+
+    def rows(self, cells: list[ManyCells], lines: Places) -> None:
+        """Take in many records at once, all with the same names."""
+        import numpy as np
+
+        epochs, steps = np.full(len(lines), np.nan), np.full(len(lines), np.nan)
+        measured: list[tuple[MetricName, ManyCells]] = []
+        for cell in cells:
+            name, values, present, _ = cell
+            metric = normalise(name)
+            if metric.kind not in {"epoch", "step"}:
+                measured.append((metric, cell))
+                continue
+            said = np.isfinite(values) if present is None else present & np.isfinite(values)
+            if metric.kind == "epoch":
+                epochs = np.where(said, values, epochs)
+            else:
+                steps = np.where(said & np.isnan(steps), values, steps)
+        counted = np.where(np.isnan(steps), np.where(np.isnan(epochs), 0, 1), 2)
+        # Columns are numbered as they come up, row by row.
+        found = []
+        kinds = [counter for counter in range(3) if bool((counted == counter).any())]
+        for place, (metric, cell) in enumerate(measured):
+            for counter in kinds:
+                chosen = _chosen(cell[2], counted == counter if len(kinds) > 1 else None)
+                if chosen is None or len(chosen):
+                    found.append((0 if chosen is None else int(chosen[0]), place, counter, metric, cell, chosen))
+        everyone = np.arange(len(lines))
+        for _, _, counter, metric, (name, values, _, spell), chosen in sorted(found, key=lambda item: item[:2]):
+            column = self._home(name, metric, _COUNTERS[counter])
+            if column is None:
+                continue
+            picked = everyone if chosen is None else chosen
+            whole = len(picked) == len(lines)
+            if whole and self.expected > 2 * MOST_TEXTS:
+                column.forget_texts()
+            texts = spell(picked) if column.keeps_texts(len(picked)) else b""
+            if whole:  # the usual row has all its cells: nothing to pick
+                column.extend(values, texts, lines, epochs, steps)
+            else:
+                column.extend(values.take(picked), texts, lines.take(picked), epochs.take(picked), steps.take(picked))
+
+    def _home(self, name: str, metric: MetricName, counted_by: str) -> Column | None:
+        key = (name, counted_by)
+        if key not in self._homes:
+            if len(self._homes) >= _MOST_HOMES:
+                return None
+            self._homes[key] = self.columns.column(name, metric, counted_by)
+        return self._homes[key]
+
+
+def is_long_form(names: Iterable[str]) -> bool:
+    """Whether a table has one value a row, and a column that says of which metric: `key,value,step`."""
+    return _is_long(tuple(names))
+
+
+@lru_cache(maxsize=1024)
+def _is_long(names: tuple[str, ...]) -> bool:
+    """Remembered: the rows of a table mostly have the same names."""
+    known = {name.strip().lower() for name in names}
+    return bool(known & _NAMING) and bool(known & _VALUES)
+
+
+def told_by_name(cells: list[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
+    """A record in the long form (trackers export it so) with its value under the name that the record tells."""
+    if not is_long_form(name for name, _, _ in cells):
+        return cells
+    by_name = {name.strip().lower(): text.strip() for name, text, _ in cells}
+    named = next((by_name[name] for name in _NAMING_IN_ORDER if by_name.get(name)), "")
+    if not named or len(named) > _LONGEST_NAME or number(named) is not None:
+        return cells
+    variant = next((by_name[name] for name in _VARIANTS if by_name.get(name)), "")
+    told = f"{variant}/{named}" if variant and number(variant) is None and len(variant) <= _LONGEST_NAME else named
+    return [
+        (told if name.strip().lower() in _VALUES else name, text, line)
+        for name, text, line in cells
+        if normalise(name).kind in {"epoch", "step"} or name.strip().lower() in _VALUES
+    ]
+
+
+def _chosen(present: Truths | None, counted: Truths | None) -> Places | None:
+    """The rows that have a value and are counted alike; None for all of them."""
+    import numpy as np
+
+    if present is None:
+        return None if counted is None else np.flatnonzero(counted)
+    return np.flatnonzero(present if counted is None else present & counted)
+
+
+def number(text: str) -> float | None:
+    """The number in a cell; None for what is none, or stands for none."""
+    if not text or len(text) > 60 or text.lower() in _NOT_NUMBERS:
+        return None
+    try:
+        return float(text[:-1] if text.endswith("%") else text)
+    except ValueError:
+        return None

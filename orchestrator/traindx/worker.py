@@ -1,0 +1,28 @@
+"""The worker's program: what runs in the sandboxed process, and on what. It stands above every room it runs."""
+
+from __future__ import annotations
+
+from traindx.detectors.curves import objective  # noqa: F401 nearly every tool asks for it: loaded while the parent loads
+from traindx.diagnosis.evidence.reopen import reopen
+from traindx.diagnosis.evidence.verify import REOPEN
+from traindx.pipeline.context.model import SURVEY
+from traindx.pipeline.context.survey import survey
+from traindx.readers.run import Run
+from traindx.runtime.declaration import Task, Tool
+from traindx.runtime.service import serve
+
+
+def main(requests: int, answers: int, parent: int) -> None:
+    """Serve the toolbelt of the process `parent` over two pipes."""
+    serve((requests, answers), parent, _task, Run)
+
+
+def _task(task: Task) -> Tool | None:
+    """The function that does a task."""
+    if task in {SURVEY, REOPEN}:
+        return survey if task == SURVEY else reopen
+    # Only an investigation with a model asks for these.
+    from traindx.brains.llm.injection import SCAN, scan
+    from traindx.diagnosis.evidence.fixes import PRESENT, present
+
+    return {PRESENT: present, SCAN: scan}.get(task)

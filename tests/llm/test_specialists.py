@@ -1,0 +1,163 @@
+"""Several specialists at once: their own contexts and budgets, one answer, disagreements in sight; and the sceptic."""
+
+from typing import Any
+
+from tests.llm.kit import Investigate, Serve, answer, cause, is_sceptic, piece
+from traindx.testing import Received, ScriptedMessagesServer, Turn, call, sent_by, status, submit
+
+MONITOR = sent_by("You read training runs by their numbers")
+DEBUGGER = sent_by("You find out what broke a training run")
+
+
+def only(predicate: Any) -> Any:
+    return lambda request: predicate(request) and not is_sceptic(request)
+
+
+def both(server: ScriptedMessagesServer, monitor: list[Any], debugger: list[Any]) -> ScriptedMessagesServer:
+    return server.script(*monitor, when=only(MONITOR)).script(*debugger, when=only(DEBUGGER))
+
+
+def test_each_has_its_own_prompt_tools_and_conversation(served: Serve, investigate: Investigate) -> None:
+    server = both(
+        served(),
+        [call("find_changes"), submit(answer())],
+        [call("check_recurrent_state", path=""), submit(answer(specialist="ml-debugger"))],
+    )
+    diagnosis = investigate(server, specialist=None)
+    assert diagnosis.request.specialists[:2] == ["training-monitor", "ml-debugger"]
+    systems = {request.system for request in server.requests if not is_sceptic(request)}
+    assert len(systems) == 2
+    for request in server.requests:
+        if len(request.messages) > 1 and not is_sceptic(request):
+            used = [block["name"] for block in request.messages[1]["content"] if block["type"] == "tool_use"]
+            assert used == (["find_changes"] if MONITOR(request) else ["check_recurrent_state"])
+    assert diagnosis.root_causes[0].confidence == 0.96
+
+
+def test_they_work_at_the_same_time(served: Serve, investigate: Investigate) -> None:
+    delay = 3.0
+    server = both(
+        served(),
+        [call("find_changes").after(delay), submit(answer())],
+        [call("find_changes").after(delay), submit(answer(specialist="ml-debugger"))],
+    )
+    investigate(server, specialist=None)
+    first = [request.at for request in server.requests if len(request.messages) == 1 and not is_sceptic(request)]
+    assert len(first) == 2
+    # The second one asks before the first one has its answer.
+    assert abs(first[1] - first[0]) < delay
+
+
+def test_equal_causes_are_joined_with_everybodys_evidence(served: Serve, investigate: Investigate) -> None:
+    other = piece("line 10", "lr 0.4", "train.log", claim="the log shows the same rate")
+    server = both(
+        served(),
+        [submit(answer(cause(evidence=[piece()])))],
+        [submit(answer(cause(evidence=[other], confidence=0.8), specialist="ml-debugger"))],
+    )
+    diagnosis = investigate(server, specialist=None)
+    named = [row for row in diagnosis.root_causes if row.id == "lr-schedule-spike"]
+    assert len(named) == 1
+    assert {row.source for row in named[0].evidence} == {"config.yaml", "train.log"}
+
+
+def test_a_disagreement_stays_in_sight(served: Serve, investigate: Investigate) -> None:
+    refuted = {
+        "id": "lr-schedule-spike", "verdict": "refuted", "why": "the noise setting explains it",
+        "source": "config.yaml", "locator": "line 11", "quote": "noise: 0.6",
+    }  # fmt: skip
+    other = cause(id="data-distribution-shift", confidence=0.75, evidence=[piece("line 11", "noise: 0.6")])
+    server = both(served(), [submit(answer())], [submit(answer(other, leads=[refuted], specialist="ml-debugger"))])
+    diagnosis = investigate(server, specialist=None)
+    assert [row.id for row in diagnosis.root_causes] == ["lr-schedule-spike", "data-distribution-shift"]
+    assert any(
+        row.startswith("ml-debugger disagrees: `lr-schedule-spike`: the noise setting explains it")
+        for row in diagnosis.excluded
+    )
+
+
+def test_what_is_verified_comes_before_what_is_not(served: Serve, investigate: Investigate) -> None:
+    empty = cause(id="overfitting", confidence=0.99, evidence=[])
+    shown = cause(confidence=0.45)
+    stubborn = submit(answer(empty, shown, status="needs_more_data"))
+    diagnosis = investigate(served(stubborn, stubborn))
+    ids = [row.id for row in diagnosis.root_causes]
+    assert ids.index("lr-schedule-spike") < ids.index("overfitting")
+
+
+def test_one_specialists_fault_does_not_silence_the_other(served: Serve, investigate: Investigate) -> None:
+    server = served()
+    server.script(status(500), when=only(DEBUGGER), forever=True).script(submit(answer()), when=only(MONITOR))
+    diagnosis = investigate(server, specialist=None)
+    assert diagnosis.provenance.brain == "claude-sonnet-5-5"
+    assert diagnosis.root_causes[0].confidence >= 0.9
+    assert any("internal error (500)" in note for note in diagnosis.provenance.notes)
+
+
+def test_made_up_evidence_of_one_does_not_hang_on_the_others_cause(served: Serve, investigate: Investigate) -> None:
+    invented = submit(answer(cause(evidence=[piece("line 99", "lr: 4.0")]), specialist="ml-debugger"))
+    server = both(served(), [submit(answer())], [invented, invented])
+    diagnosis = investigate(server, specialist=None)
+    first = diagnosis.root_causes[0]
+    assert first.confidence == 0.96
+    assert all(row.verified for row in first.evidence)
+
+
+def test_the_sceptic_gets_tools_and_the_claim_before_nine_tenths_is_reported(
+    served: Serve, investigate: Investigate
+) -> None:
+    server = served(submit(answer()))
+    server.script(
+        call("Read", path="config.yaml", start_line=12, max_lines=6, tail=False),
+        call("submit_verdict", outcome="holds", why="the rate was 0.015 until epoch 6", evidence=[]),
+        when=is_sceptic,
+    )
+    diagnosis = investigate(server)
+    doubting = [request for request in server.requests if is_sceptic(request)]
+    assert len(doubting) == 2
+    assert "You are the sceptic" in doubting[0].system
+    assert "`lr-schedule-spike`, at 0.96" in doubting[0].last_words
+    assert "from_epoch: 7" in doubting[1].last_words
+    assert diagnosis.root_causes[0].confidence == 0.96
+    assert any("a sceptic tried to refute" in note for note in diagnosis.provenance.notes)
+
+
+def test_a_refutation_with_a_place_brings_the_cause_down(served: Serve, investigate: Investigate) -> None:
+    against = {**piece("line 15", "lr: 0.015"), "claim": "the first phase had 0.015"}
+    server = served(submit(answer()))
+    server.script(
+        call("submit_verdict", outcome="refuted", why="the rate was low", evidence=[against]), when=is_sceptic
+    )
+    diagnosis = investigate(server)
+    named = next(row for row in diagnosis.root_causes if row.id == "lr-schedule-spike")
+    assert any(row.kind == "contrary" and row.verified for row in named.evidence)
+    assert any("a sceptic refuted `lr-schedule-spike`: the rate was low" in note for note in diagnosis.provenance.notes)
+    assert named.confidence < 0.9
+
+
+def test_a_refutation_without_a_place_is_a_doubt(served: Serve, investigate: Investigate) -> None:
+    invented = piece("line 99", "lr: 0.0001")
+    server = served(submit(answer()))
+    server.script(
+        call("submit_verdict", outcome="refuted", why="I do not believe it", evidence=[invented]), when=is_sceptic
+    )
+    diagnosis = investigate(server)
+    assert diagnosis.root_causes[0].confidence == 0.89
+    assert any("a sceptic doubts `lr-schedule-spike`" in note for note in diagnosis.provenance.notes)
+
+
+def test_below_nine_tenths_nobody_doubts(served: Serve, investigate: Investigate) -> None:
+    server = served(submit(answer(cause(confidence=0.85))))
+    investigate(server)
+    assert not any(map(is_sceptic, server.requests))
+
+
+def test_the_sceptic_spends_from_the_same_purse(served: Serve, investigate: Investigate) -> None:
+    def endless(request: Received) -> Turn:
+        return call("Read", path="train.log", start_line=len(request.messages), max_lines=1, tail=False)
+
+    server = served(submit(answer()))
+    server.script(endless, when=is_sceptic, forever=True)
+    diagnosis = investigate(server, sceptic_calls=3)
+    assert sum(map(is_sceptic, server.requests)) == 4
+    assert diagnosis.root_causes[0].confidence == 0.89

@@ -1,0 +1,111 @@
+"""Errors and warnings in logs: real ones with their place and frames, and nothing that merely sounds like one."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from traindx.readers.logs.errors import read_errors
+from traindx.readers.model import LogError
+
+_TRACEBACK = """\
+Traceback (most recent call last):
+  File "/home/u/train.py", line 14, in <module>
+    main()
+    ^^^^^^
+  File "/home/u/model.py", line 7, in main
+    raise ValueError("bad")
+ValueError: bad
+"""
+
+
+def _read(text: str) -> list[LogError]:
+    return read_errors(io.BytesIO(text.encode()), "train.log")
+
+
+def test_a_traceback_is_its_last_line_with_the_frames() -> None:
+    (found,) = _read("epoch 1 loss 2.0\n" + _TRACEBACK)
+    assert (found.line, found.text, found.kind) == (8, "ValueError: bad", "error")
+    assert found.frames == (("/home/u/train.py", 14), ("/home/u/model.py", 7))
+
+
+@pytest.mark.parametrize("prefix", ["[rank1]: ", "2026-01-02 03:04:05,678 ERROR ", "(Worker pid=12, ip=10.0.0.1) "])
+def test_tracebacks_behind_prefixes(prefix: str) -> None:
+    (found,) = _read("".join(prefix + line + "\n" for line in _TRACEBACK.splitlines()))
+    assert (found.line, found.text, len(found.frames)) == (7, f"{prefix}ValueError: bad", 2)
+
+
+def test_ranks_that_interleave_keep_their_own_frames() -> None:
+    lines = _TRACEBACK.splitlines()
+    other = [line.replace("14", "99").replace("bad", "worse") for line in lines]
+    log = "".join(f"[rank0]: {a}\n[rank1]: {b}\n" for a, b in zip(lines, other, strict=True))
+    first, second = _read(log)
+    assert (first.frames[0][1], second.frames[0][1]) == (14, 99)
+
+
+def test_the_first_of_a_chain_comes_first() -> None:
+    chain = _TRACEBACK + "\nThe above exception was the direct cause of the following exception:\n\n"
+    found = _read(chain + _TRACEBACK.replace("ValueError: bad", "RuntimeError: later"))
+    assert [log_error.text for log_error in found] == ["ValueError: bad", "RuntimeError: later"]
+
+
+def test_an_exception_with_no_message_and_a_custom_name() -> None:
+    assert [found.text for found in _read(_TRACEBACK.replace("ValueError: bad", "mypkg.Stop"))] == ["mypkg.Stop"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
+        "slurmstepd: error: Detected 1 oom-kill event(s) in step 1.batch",
+        "Killed",
+        "RuntimeError: CUDA error: device-side assert triggered",
+        "2026-01-02 03:04:05,678 - ERROR - cannot reach the data server",
+        "[CRITICAL] disk quota exceeded",
+        "Segmentation fault (core dumped)",
+    ],
+)
+def test_lines_that_end_a_run(line: str) -> None:
+    (found,) = _read(f"epoch 1 loss 2.0\n{line}\n")
+    assert (found.line, found.text, found.kind) == (2, line, "error")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "epoch 3 val_error: 0.1 error rate 0.25",
+        "the error went down, no exception was raised",
+        'prompt: "RuntimeError: CUDA out of memory"',
+        "'Traceback' is a word",
+        "> ValueError: quoted from a forum",
+        "error_weight: 0.5",
+        "loaded Warning_signs dataset",
+    ],
+)
+def test_words_that_are_no_errors(line: str) -> None:
+    assert _read(f"{line}\n") == []
+
+
+def test_generated_samples_are_no_errors() -> None:
+    sample = (
+        "--- sample at step 500 ---\nslurmstepd: error: Detected 1 oom-kill event(s)\n"
+        + _TRACEBACK
+        + "--- end of sample ---\n"
+    )
+    assert _read(f"step 500 loss 2.0\n{sample}step 550 loss 1.9\n") == []
+    (found,) = _read(f"{sample}step 550 loss 1.9\nValueError: real\n")
+    assert found.text == "ValueError: real"
+
+
+def test_warnings_are_counted_not_repeated() -> None:
+    log = "".join(f"[WARNING] step {n}: gradients overflow, scale {2**n}\n" for n in range(1, 9))
+    (found,) = _read(log)
+    assert (found.kind, found.line, found.count) == ("warning", 1, 8)
+
+
+def test_a_python_warning() -> None:
+    (found,) = _read(
+        "/x/lr_scheduler.py:216: UserWarning: `lr_scheduler.step()` before `optimizer.step()`\n  warnings.warn(\n"
+    )
+    assert (found.kind, found.line) == ("warning", 1)

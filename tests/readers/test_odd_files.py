@@ -1,0 +1,135 @@
+"""Files as crashes and odd tools leave them: read in bounded time, with a remark, and the rest still there."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from traindx.readers.logs.errors import read_errors
+from traindx.readers.logs.textlog import read_log
+from traindx.readers.tables.table import read_csv, read_json, read_jsonl
+
+_LINES = "".join(f"step {n} loss {n / 8}\n" for n in range(5_000)).encode()
+
+
+@contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    began = time.process_time()
+    yield
+    assert time.process_time() - began < seconds
+
+
+def test_a_single_line_of_200_megabytes_between_metrics() -> None:
+    raw = _LINES + b"0.5, " * 40_000_000 + b"\nstep 9999 loss 7.5\nValueError: after it\n"
+    with _within(10):
+        (series,), remarks = read_log(io.BytesIO(raw), "train.log")
+        found = read_errors(io.BytesIO(raw), "train.log")
+    assert (len(series), series.values[-1], series.lines[-1]) == (5_001, 7.5, 5_002)
+    assert remarks == ["1 lines of `train.log` are longer than 20,000 characters and were not read for metrics"]
+    assert [log_error.line for log_error in found] == [5_003]
+
+
+def test_a_line_of_30_thousand_characters_is_remarked() -> None:
+    for lines in (b"", _LINES):
+        _, remarks = read_log(io.BytesIO(lines + b"step 1 loss 2.0 " + b"x" * 30_000 + b"\n"), "train.log")
+        assert "longer than 20,000 characters" in remarks[0]
+
+
+def test_a_table_of_a_million_columns() -> None:
+    header = ",".join(["step", "loss", *(f"c{n}" for n in range(1_000_000))])
+    raw = f"{header}\n{','.join('1' for _ in range(1_000_002))}\n".encode()
+    remarks: list[str] = []
+    with _within(10):
+        read_csv(io.BytesIO(raw), "metrics.csv", remarks.append)
+    assert remarks
+
+
+def test_a_table_of_ten_thousand_columns_gives_the_first() -> None:
+    header = ",".join(["step", "loss", *(f"c{n}" for n in range(10_000))])
+    row = ",".join("1" for _ in range(10_002))
+    remarks: list[str] = []
+    with _within(10):
+        found = read_csv(io.BytesIO(f"{header}\n{row}\n{row}\n".encode()), "metrics.csv", remarks.append)
+    assert found[0].name == "train/loss"
+    assert "more columns than are kept" in remarks[0]
+
+
+def test_json_nested_ten_thousand_deep() -> None:
+    deep = "[" * 10_000 + "1" + "]" * 10_000
+    with _within(5):
+        read_json(io.BytesIO(f'{{"log_history": {deep}}}'.encode()), "state.json")
+        found = read_jsonl(io.BytesIO(f'{{"a": {deep}}}\n{{"step": 1, "loss": 2.5}}\n'.encode()), "history.jsonl")
+    assert [series.values.tolist() for series in found] == [[2.5]]
+
+
+def test_a_tail_of_a_million_nuls() -> None:
+    (series,), _ = read_log(io.BytesIO(_LINES + b"\0" * 1_000_000), "train.log")
+    assert len(series) == 5_000
+
+
+@pytest.mark.parametrize("cut", [0, 100])
+def test_gzip_whole_and_cut_off(cut: int) -> None:
+    packed = gzip.compress(_LINES)
+    (series,), remarks = read_log(io.BytesIO(packed[: len(packed) - cut]), "train.log.gz")
+    if cut:
+        assert 1_000 < len(series) < 5_000
+        assert remarks == ["`train.log.gz`: the archive is cut off; what comes before was read"]
+    else:
+        assert (len(series), remarks) == (5_000, [])
+
+
+def test_gzip_that_is_broken_or_holds_several() -> None:
+    packed = gzip.compress(_LINES)
+    broken = packed[:2_000] + bytes(200) + packed[2_200:]
+    _, remarks = read_log(io.BytesIO(broken), "train.log.gz")
+    assert "broken" in remarks[0]
+    (series,), remarks = read_log(io.BytesIO(packed + gzip.compress(b"step 6000 loss 1.0\n")), "train.log.gz")
+    assert (len(series), remarks) == (5_001, [])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "latin-1"])
+def test_large_logs_in_other_encodings(encoding: str) -> None:
+    text = "".join(f"époque {n}: step {n} loss {n / 8}\n" for n in range(5_000))
+    found, _ = read_log(io.BytesIO(text.encode(encoding)), "train.log")
+    series = next(series for series in found if series.name == "train/loss")
+    assert (len(series), series.texts[9]) == (5_000, "1.125")
+
+
+def test_a_very_long_series_is_thinned_but_its_spike_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("traindx.readers.series.columns.MOST_POINTS", 20_000)
+    count = 400_000
+    lines = [f"step {n} loss {1 + n % 7 / 10}\n" for n in range(count)]
+    lines[123_457] = "step 123457 loss 99.5\n"
+    lines[345_679] = "step 345679 loss nan\n"
+    lines[-1] = f"step {count - 1} loss 0.125\n"
+    (series,), remarks = read_log(io.BytesIO("".join(lines).encode()), "train.log")
+    assert len(series) < 60_000
+    assert series.thinned > 1
+    assert 99.5 in series.values
+    assert series.at[series.values == 99.5].tolist() == [123_457]
+    assert (series.at[0], series.at[-1], series.values[-1]) == (0, count - 1, 0.125)
+    assert series.at[series.values != series.values].tolist() == [345_679]
+    assert "one in up to" in remarks[0]
+
+
+def test_the_first_errors_and_the_last_are_kept_among_very_many() -> None:
+    log = "".join(f"ValueError: number {'x' * (n % 50)}{n}\n" for n in range(5_000)) + "RuntimeError: the end\n"
+    remarks: list[str] = []
+    found = read_errors(io.BytesIO(log.encode()), "train.log", remarks.append)
+    assert len(found) == 250
+    assert (found[0].line, found[-1].text) == (1, "RuntimeError: the end")
+    assert remarks == ["of the errors in `train.log`, 4,751 between the first and the last were left out"]
+
+
+def test_a_json_history_is_no_slower_for_being_deep_in_objects() -> None:
+    deep: object = 1
+    for _ in range(50):
+        deep = {"a": deep}
+    with _within(2):
+        read_jsonl(io.BytesIO((json.dumps(deep) + "\n").encode() * 1_000), "history.jsonl")

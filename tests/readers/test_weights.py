@@ -1,0 +1,76 @@
+"""NaN and Inf inside checkpoints are found without loading them, in the files that real writers leave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from traindx.api import gather_context
+from traindx.readers import Run, Scope
+from traindx.readers.checkpoints import read_checkpoint, read_weights
+
+torch = pytest.importorskip("torch")
+
+
+def _state(dtype: str = "float32") -> dict[str, Any]:
+    kind = getattr(torch, dtype)
+    state = {"body.weight": torch.randn(40, 30).to(kind), "body.bias": torch.zeros(40, dtype=kind)}
+    state["steps"] = torch.arange(7)
+    return state
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("writer", ["torch", "safetensors"])
+def test_what_is_not_finite_is_counted(tmp_path: Path, dtype: str, writer: str) -> None:
+    state = _state(dtype)
+    state["body.weight"][3, 5:9] = float("nan")
+    state["body.weight"][0, 0] = float("-inf")
+    if writer == "torch":
+        torch.save({"model": state, "step": 5}, tmp_path / "model.pt")
+    else:
+        pytest.importorskip("safetensors.torch").save_file(state, tmp_path / "model.safetensors")
+    (weights,) = Run(Scope.of(tmp_path)).weights.values()
+    (spoilt,) = weights.spoilt
+    assert spoilt.name.endswith("body.weight")
+    assert (spoilt.nans, spoilt.infinities, spoilt.elements) == (4, 1, 1_200)
+    assert (weights.tensors, weights.whole) == (2, True)
+
+
+def test_sound_weights_and_masks_are_left_in_peace(tmp_path: Path) -> None:
+    state = _state()
+    state["body.weight"][0, 0] = torch.finfo(torch.float32).max
+    state["body.weight"][0, 1] = torch.finfo(torch.float32).tiny / 4
+    state["attention.mask"] = torch.full((8, 8), float("-inf")).triu(1)
+    torch.save(state, tmp_path / "model.pt")
+    (weights,) = Run(Scope.of(tmp_path)).weights.values()
+    assert (weights.spoilt, weights.problems) == ((), [])
+
+
+def test_a_large_file_is_sampled_in_every_tensor(tmp_path: Path) -> None:
+    state = {f"layers.{n}.weight": torch.zeros(100_000) for n in range(4)}
+    state["layers.3.weight"][0] = float("nan")
+    torch.save(state, tmp_path / "model.pt")
+    with (tmp_path / "model.pt").open("rb") as handle:
+        checkpoint, _ = read_checkpoint(handle, "model.pt")
+        weights = read_weights(handle, checkpoint, most=400_000)
+    assert [spoilt.name for spoilt in weights.spoilt] == ["layers.3.weight"]
+    assert not weights.whole
+    assert weights.spoilt[0].elements == 25_000
+
+
+def test_the_context_package_names_spoilt_and_cut_checkpoints(tmp_path: Path) -> None:
+    state = _state()
+    state["body.bias"][:] = float("nan")
+    torch.save({"model": state, "epoch": 3}, tmp_path / "step-900.pt")
+    torch.save({"model": _state(), "epoch": 4}, tmp_path / "step-1000.pt")
+    whole = (tmp_path / "step-1000.pt").read_bytes()
+    (tmp_path / "step-1000.pt").write_bytes(whole[: len(whole) // 2])
+    rows = {row.path: row for row in gather_context(tmp_path).checkpoints}
+    assert rows["step-900.pt"].problems == [
+        "1 of its 2 tensors hold NaN or Inf, the first of them `model.body.bias`",
+    ]
+    assert rows["step-900.pt"].not_finite == ["model.body.bias: 40 NaN of 40"]
+    assert "cut off or damaged" in rows["step-1000.pt"].problems[0]
+    assert rows["step-1000.pt"].not_finite == []
