@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q install -c constraints.txt
 SOURCES := orchestrator tools tests examples docs benchmarks hatch_build.py
 
-.PHONY: demo test check format lint types floors fresh house examples wheel-test fuzz bench clean
+.PHONY: demo test check format lint types floors fresh catalog house examples wheel-test fuzz bench clean
 
 demo: .venv/.runtime  ## diagnose a bundled broken run, no API key needed
 	@$(BIN)/traindx demo
@@ -28,6 +28,10 @@ floors: .venv/.dev
 
 fresh: .venv/.dev  ## generated documents are up to date
 	$(BIN)/python docs/draw_house.py --check
+	$(BIN)/python -m traindx.diagnosis.compiled --check
+
+catalog: .venv/.dev  ## compile the failure modes into prompts/failure_modes.json
+	$(BIN)/python -m traindx.diagnosis.compiled
 
 house: .venv/.dev  ## redraw docs/house.svg from the import graph
 	$(BIN)/python docs/draw_house.py

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from traindx.agents.load import load_specialist
-from traindx.diagnosis.catalog import HEADINGS, load_catalog
+from traindx.diagnosis.catalog import HEADINGS, read_folder
 from traindx.runtime import tool_names
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -51,7 +51,7 @@ def test_the_agent_in_contributing_loads(tmp_path: Path) -> None:
 def test_the_failure_mode_in_contributing_loads(tmp_path: Path) -> None:
     text = shown("markdown", "id: undertrained").split("## What it is")[0]
     (tmp_path / "undertrained.md").write_text(text + "".join(f"## {heading}\nx\n" for heading in HEADINGS))
-    assert load_catalog(tmp_path)["undertrained"].signals["loss-still-falling"].weight == 2.5
+    assert read_folder(tmp_path)["undertrained"].speaks_for["loss-still-falling"].tier == "strong"
 
 
 def test_the_readmes_output_is_what_the_demo_prints(traindx: Command) -> None:

@@ -1,74 +1,161 @@
-"""Signals are weighed in log-odds; roots come before what follows from them."""
+"""Hypotheses compete for the signals; roots come before what follows from them."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traindx.contract import Signal
-from traindx.diagnosis.catalog import FailureMode, Weight
-from traindx.diagnosis.scoring import believe, roots_and_followers
+from traindx.contract import Signal, SignalKind
+from traindx.diagnosis.catalog import Catalog, FailureMode, Hypothesis, load_catalog
+from traindx.diagnosis.scoring import LONE, UNTRIED, Standing, compete, weigh
+from traindx.diagnosis.signals import SignalRegistry
+from traindx.diagnosis.weights import Weights, load_weights
+
+TIERS = {"weak": 1.0, "strong": 3.0, "decisive": 8.0}
+ALL = Weights(TIERS, TIERS, prior=-3.0, root_bonus=2.5, cases={"fire": 3, "flood": 3, "damage": 3, "healthy": 9})
 
 
-def mode(name: str, leads_to: tuple[str, ...] = (), prior: float = -3.0, **weights: float) -> FailureMode:
-    return FailureMode(
-        id=name,
-        title=name,
-        specialist="ml-debugger",
-        severity="high",
-        prior=prior,
-        signals={key: Weight(weight=value) for key, value in weights.items()},
-        leads_to=leads_to,
-        issue=(name,),
-        fix={"summary": ["x"], "expected": ["x"], "verify": ["x"], "fallback": ["x"]},
-        asks=("x",),
+def mode(
+    name: str, leads_to: tuple[str, ...] = (), against: dict[str, str] | None = None, **signals: str
+) -> FailureMode:
+    return FailureMode.model_validate(
+        {
+            "id": name,
+            "title": name,
+            "specialist": "ml-debugger",
+            "severity": "high",
+            "for": {key.replace("_", "-"): value for key, value in signals.items()},
+            "against": against or {},
+            "leads_to": leads_to,
+            "issue": (name,),
+            "fix": {"summary": ["x"], "expected": ["x"], "verify": ["x"], "fallback": ["x"]},
+            "asks": ("x",),
+        }
     )
+
+
+def catalog(*modes: FailureMode) -> Catalog:
+    healthy = Hypothesis.model_validate(
+        {"id": "healthy", "for": {"calm": "decisive"}, "against": {"smoke": "decisive"}}
+    )
+    return Catalog({row.id: row for row in modes}, healthy)
 
 
 def signal(name: str, strength: float = 1.0, **facts: float) -> Signal:
     return Signal(id=name, claim=name, strength=strength, facts=facts)
 
 
-def test_without_signals_the_prior_stands() -> None:
-    assert believe(mode("a", smoke=4.0), []).log_odds == -3.0
+def standing(modes: list[FailureMode], *found: Signal, weights: Weights = ALL, **groups: str) -> Standing:
+    kinds = {name: SignalKind(name, group) for name, group in groups.items()}
+    return weigh(catalog(*modes), found, SignalRegistry(kinds), weights)
+
+
+FIRE = mode("fire", ("damage",), {"rain": "strong"}, smoke="decisive", heat="strong")
+FLOOD = mode("flood", ("damage",), water="decisive", heat="weak")
+DAMAGE = mode("damage", cracks="decisive")
+
+
+def test_without_signals_nothing_is_believed() -> None:
+    seen = standing([FIRE, FLOOD])
+    assert [belief.probability for belief in seen.modes] == [0.0, 0.0]
+    assert seen.healthy.probability == 0.0
 
 
 def test_signals_for_and_against_add_up() -> None:
-    heard = [signal("smoke"), signal("rain", strength=0.5)]
-    belief = believe(mode("fire", smoke=4.0, rain=-2.0), heard)
-    assert belief.log_odds == -3.0 + 4.0 - 1.0
-    assert [row.id for row, _ in belief.support] == ["smoke"]
-    assert [row.id for row, _ in belief.against] == ["rain"]
+    belief = standing([FIRE], signal("smoke"), signal("rain", 0.5)).modes[0]
+    assert belief.score == -3.0 + 8.0 - 1.5
+    assert [voice.signal.id for voice in belief.support] == ["smoke"]
+    assert [voice.signal.id for voice in belief.against] == ["rain"]
 
 
-def test_a_signal_heard_twice_counts_once_at_its_strongest() -> None:
-    heard = [signal("smoke", 0.25), signal("smoke", 0.75), signal("smoke", 0.5)]
-    assert believe(mode("fire", smoke=4.0), heard).log_odds == 0.0
+def test_health_competes_like_a_failure() -> None:
+    well = standing([FIRE], signal("calm"))
+    assert well.healthy.likely
+    assert not well.modes[0].likely
+    torn = standing([FIRE], signal("calm"), signal("smoke"))
+    assert not torn.healthy.likely
+
+
+def test_a_mode_that_nothing_speaks_for_takes_nothing_from_the_others() -> None:
+    found = [signal("smoke"), signal("heat")]
+    alone = standing([FIRE], *found).modes[0].probability
+    crowd = [mode(f"mode-{number}", other="strong") for number in range(100)]
+    assert standing([FIRE, *crowd], *found).modes[0].probability == alone
+
+
+def test_a_signal_found_twice_counts_once_at_its_strongest() -> None:
+    found = [signal("smoke", 0.25), signal("smoke", 0.75), signal("smoke", 0.5)]
+    assert standing([FIRE], *found).modes[0].score == -3.0 + 0.75 * 8.0
+
+
+def test_readings_of_the_same_fact_count_once() -> None:
+    both = [signal("smoke"), signal("heat")]
+    apart = standing([FIRE], *both).modes[0]
+    joined = standing([FIRE], *both, smoke="burning", heat="burning").modes[0]
+    assert [voice.signal.id for voice in joined.support] == ["smoke"]
+    assert joined.score < apart.score
 
 
 def test_the_weightier_signal_names_the_facts() -> None:
-    heard = [signal("smoke", at=7.0), signal("heat", at=9.0)]
-    assert believe(mode("fire", smoke=1.0, heat=3.0), heard).facts["at"] == 9.0
+    belief = standing([FIRE], signal("heat", at=7.0), signal("smoke", at=9.0)).modes[0]
+    assert belief.facts["at"] == 9.0
 
 
-def test_a_follower_is_set_aside_with_its_root() -> None:
-    catalog = {"fire": mode("fire", ("smoke-damage",), fire=9.0), "smoke-damage": mode("smoke-damage", (), smoke=9.0)}
-    beliefs = [believe(row, [signal("fire"), signal("smoke")]) for row in catalog.values()]
-    roots, followers = roots_and_followers(beliefs, catalog)
-    assert [belief.hypothesis.id for belief in roots] == ["fire"]
-    assert [(belief.hypothesis.id, cause) for belief, cause in followers] == [("smoke-damage", "fire")]
+def test_a_follower_hands_over_to_its_root() -> None:
+    seen = standing([FIRE, DAMAGE], signal("smoke"), signal("cracks"))
+    assert [belief.hypothesis.id for belief in seen.modes] == ["fire", "damage"]
+    assert seen.modes[0].likely
+    assert not seen.modes[1].likely
+    assert seen.modes[1].follows == "fire"
 
 
-def test_a_follower_whose_root_is_unlikely_stands_for_itself() -> None:
-    catalog = {"fire": mode("fire", ("smoke-damage",), fire=9.0), "smoke-damage": mode("smoke-damage", (), smoke=9.0)}
-    beliefs = [believe(row, [signal("smoke")]) for row in catalog.values()]
-    roots, followers = roots_and_followers(beliefs, catalog)
-    assert [belief.hypothesis.id for belief in roots] == ["smoke-damage"]
-    assert followers == []
+def test_a_follower_that_is_far_surer_than_its_root_stands_for_itself() -> None:
+    seen = standing([FLOOD, DAMAGE], signal("heat"), signal("cracks"))
+    assert seen.modes[0].hypothesis.id == "damage"
+    assert seen.modes[0].follows == ""
 
 
-@given(st.lists(st.tuples(st.sampled_from("abcd"), st.floats(0, 1)), max_size=30))
-def test_the_order_of_signals_does_not_matter(heard: list[tuple[str, float]]) -> None:
-    hypothesis = mode("m", a=2.0, b=-1.5, c=0.5, d=4.0)
-    signals = [signal(name, strength) for name, strength in heard]
-    forward, backward = believe(hypothesis, signals), believe(hypothesis, signals[::-1])
-    assert forward.log_odds == backward.log_odds
-    assert 0.0 < forward.probability < 1.0
+def test_what_is_proven_does_not_compete_with_what_else_is_proven() -> None:
+    pair = [mode("fire", smoke="decisive, direct"), mode("flood", water="decisive, direct")]
+    seen = standing(pair, signal("smoke"), signal("water"))
+    assert all(belief.probability > 0.9 for belief in seen.modes)
+
+
+def test_a_single_circumstantial_signal_is_a_lead_and_no_cause() -> None:
+    assert standing([mode("fire", heat="strong")], signal("heat")).modes[0].probability <= LONE
+
+
+def test_what_no_labelled_run_shows_stays_below_its_bar_unless_it_is_proven() -> None:
+    untried = Weights(TIERS, TIERS, prior=-3.0, root_bonus=2.5)
+    assert standing([FIRE], signal("smoke"), signal("heat"), weights=untried).modes[0].probability == UNTRIED
+    proof = mode("fire", smoke="decisive, direct")
+    assert standing([proof], signal("smoke"), weights=untried).modes[0].probability > 0.9
+
+
+@given(st.lists(st.tuples(st.sampled_from(["smoke", "heat", "rain", "water", "cracks", "calm"]), st.floats(0, 1))))
+def test_the_order_of_signals_does_not_matter(found: list[tuple[str, float]]) -> None:
+    signals = [signal(name, strength) for name, strength in found]
+    forward = standing([FIRE, FLOOD, DAMAGE], *signals)
+    backward = standing([FIRE, FLOOD, DAMAGE], *signals[::-1])
+    before = {row.hypothesis.id: row.probability for row in forward.modes}
+    assert {row.hypothesis.id: row.probability for row in backward.modes} == pytest.approx(before)
+
+
+@given(st.dictionaries(st.sampled_from("abcde"), st.floats(-30, 30)), st.floats(0, 5))
+def test_shares_add_up_to_what_not_knowing_leaves(scores: dict[str, float], bonus: float) -> None:
+    shares = compete(scores, {"a": ("b", "c"), "b": ("c",), "d": ("c",)}, bonus).share
+    assert all(-1e-9 <= share <= 1 + 1e-9 for share in shares.values())
+    assert sum(shares.values()) <= 1 + 1e-9
+
+
+def test_the_weights_that_ship_keep_the_catalog_s_signs() -> None:
+    weights = load_weights()
+    for one in load_catalog().hypotheses:
+        for name, speaks, sign in one.weighed():
+            assert weights.of(one, name, speaks, sign) * sign > 0, f"{one.id}: {name}"
+
+
+def test_the_weights_that_ship_speak_of_the_catalog_as_it_is() -> None:
+    catalog = load_catalog()
+    known = {one.id: {name for name, _, _ in one.weighed()} for one in catalog.hypotheses}
+    for name, fitted in load_weights().fitted.items():
+        assert set(fitted) == known[name], f"run benchmarks/fit_weights.py: the signals of `{name}` have changed"

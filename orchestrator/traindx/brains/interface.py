@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from traindx.agents import Specialist
 from traindx.contract import ContextPackage, Event, Listener, null_listener
 from traindx.contract.request import Request
-from traindx.diagnosis.catalog import FailureMode
+from traindx.diagnosis.catalog import Catalog
 from traindx.diagnosis.findings import Findings
 from traindx.runtime import Toolbelt, ToolResult
 
@@ -46,7 +46,7 @@ class Case:
     context: ContextPackage
     specialist: Specialist
     toolbelt: Toolbelt
-    catalog: Mapping[str, FailureMode]
+    catalog: Catalog
     listener: Listener = null_listener
     transcript: Transcript = field(default_factory=NullTranscript)
     among: int = 1

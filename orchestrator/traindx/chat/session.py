@@ -9,10 +9,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from traindx.api import Choices, load_registry, open_session
+from traindx.brains.local.user_reports import VOCABULARY
 from traindx.chat.memory import Remembered, Turn
 from traindx.contract import ContextPackage, Diagnosis, RequestSummary, RootCause, Signal
-from traindx.diagnosis.catalog import FailureMode
-from traindx.diagnosis.scoring import Belief, believe
+from traindx.diagnosis.catalog import Catalog
+from traindx.diagnosis.scoring import Belief, weigh
+from traindx.diagnosis.signals import SignalRegistry
+from traindx.diagnosis.weights import load_weights
 from traindx.pipeline.registry import Registry
 from traindx.pipeline.session import Session
 from traindx.report.render import Page
@@ -66,7 +69,7 @@ class ChatSession:
         return self._registry
 
     @property
-    def catalog(self) -> Mapping[str, FailureMode]:
+    def catalog(self) -> Catalog:
         """Failure modes by id."""
         return self.registry.catalog
 
@@ -141,8 +144,9 @@ class ChatSession:
 
     async def belief(self, id: str) -> Belief | None:  # noqa: A002 - what the contract calls it
         """How far the findings support a failure mode of the catalog."""
-        mode = self.catalog.get(id)
-        return believe(mode, await self.signals()) if mode is not None else None
+        specs = await asyncio.to_thread(self.session.run.toolbelt.specs)
+        registry = SignalRegistry.of(specs, VOCABULARY)
+        return weigh(self.catalog, await self.signals(), registry, load_weights()).of(id)
 
     def cause(self, number: int = 1) -> RootCause | None:
         """A cause by its number in the report."""

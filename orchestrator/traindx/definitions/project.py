@@ -37,6 +37,11 @@ class Project:
         """Where the user's own tools live."""
         return self._part("tools")
 
+    @property
+    def failure_modes(self) -> Path | None:
+        """Where the user's own failure modes live."""
+        return self._part("failure_modes")
+
     def profile(self) -> ProjectProfile | None:
         """`project.md`: front matter and prose; raises `DefinitionError` when it is not readable as that."""
         path = self.home / "project.md" if self.home else None

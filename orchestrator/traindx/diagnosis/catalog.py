@@ -1,24 +1,28 @@
-"""One failure mode: what speaks for it, what it leads to, how it is worded and fixed."""
+"""The failure modes: one file each under `prompts/failure_modes/`, a project's own under `.traindx/failure_modes/`.
+
+A file's front matter says which signals speak for and against the failure mode and how clearly; how much that is in
+log-odds is fitted on labelled runs (`weights`).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from traindx.contract import Fact, Fix, Severity
+from traindx.contract import Severity
 from traindx.definitions import frontmatter
 from traindx.definitions.content import PROMPTS
 from traindx.errors import DefinitionError, did_you_mean
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
+FOLDER = PROMPTS / "failure_modes"
+HEALTHY = PROMPTS / "healthy.md"
 HEADINGS = (
     "What it is",
     "How it shows",
@@ -27,15 +31,53 @@ HEADINGS = (
     "Verify",
     "If that fails",
 )
+Tier = Literal["weak", "strong", "decisive"]
+TIERS: tuple[Tier, ...] = ("weak", "strong", "decisive")
+Kind = Literal["direct", "circumstantial"]
 
 
-class Weight(BaseModel):
-    """How strongly a signal speaks, in log-odds at full strength; below zero it speaks against."""
+class Speaks(BaseModel):
+    """How clearly a signal speaks: `strong`, or `decisive, direct`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    weight: float
-    kind: Literal["direct", "circumstantial"] = "circumstantial"
+    tier: Tier
+    kind: Kind = "circumstantial"
+
+    @classmethod
+    def parse(cls, words: str) -> Speaks:
+        """`decisive, direct`; raises `ValueError` for anything else."""
+        tier, _, kind = (part.strip() for part in words.partition(","))
+        if tier not in TIERS:
+            hint = did_you_mean(tier, TIERS) or f" Use one of {', '.join(TIERS)}."
+            raise ValueError(f"`{tier}` is no tier.{hint}")
+        if kind not in {"", "direct", "circumstantial"}:
+            raise ValueError(f"`{kind}` is no kind of evidence: write `direct`, or nothing")
+        return cls.model_validate({"tier": tier, "kind": kind or "circumstantial"})
+
+
+class Hypothesis(BaseModel):
+    """Anything that can be believed about a run: a failure mode, or that it is healthy."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    id: str
+    speaks_for: dict[str, Speaks] = Field(alias="for", min_length=1)
+    speaks_against: dict[str, Speaks] = Field(default_factory=dict, alias="against")
+
+    @field_validator("speaks_for", "speaks_against", mode="before")
+    @classmethod
+    def _parsed(cls, given: object) -> object:
+        if not isinstance(given, dict):
+            return given
+        return {key: Speaks.parse(row) if isinstance(row, str) else row for key, row in given.items()}
+
+    def weighed(self) -> Iterator[tuple[str, Speaks, int]]:
+        """Every signal with its tier and its sign."""
+        for signal, speaks in self.speaks_for.items():
+            yield signal, speaks, 1
+        for signal, speaks in self.speaks_against.items():
+            yield signal, speaks, -1
 
 
 class FixWording(BaseModel):
@@ -49,30 +91,13 @@ class FixWording(BaseModel):
     fallback: tuple[str, ...] = Field(min_length=1)
 
 
-class Evidenced(BaseModel):
-    """Anything the local mind can believe: a prior and the signals that move it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    id: str
-    prior: float = Field(description="log-odds before any signal: how rare the cause is among runs people ask about")
-    signals: dict[str, Weight]
-
-    @field_validator("signals", mode="before")
-    @classmethod
-    def _plain_numbers(cls, given: object) -> object:
-        """`loss-diverged: 1.5` is short for `{weight: 1.5}`."""
-        if not isinstance(given, dict):
-            return given
-        return {key: {"weight": row} if isinstance(row, int | float) else row for key, row in given.items()}
-
-
-class FailureMode(Evidenced):
+class FailureMode(Hypothesis):
     """A failure mode as its file declares it."""
 
     title: str
     specialist: str
     severity: Severity
+    benign: bool = Field(default=False, description="whether a run that shows it may be healthy all the same")
     leads_to: tuple[str, ...] = Field(default=(), description="failure modes that merely follow from this one")
     set_by: tuple[str, ...] = Field(
         default=(),
@@ -81,49 +106,57 @@ class FailureMode(Evidenced):
     issue: tuple[str, ...] = Field(min_length=1)
     fix: FixWording
     asks: tuple[str, ...] = Field(min_length=1, description="the cheapest observations that would settle it")
-    body: str = ""
+    source: Path = Field(default=Path(), exclude=True)
+
+    @cached_property
+    def body(self) -> str:
+        """The page below the front matter."""
+        return frontmatter.parse(self.source).body
 
 
-FOLDER = PROMPTS / "failure_modes"
+@dataclass(frozen=True)
+class Catalog(Mapping[str, FailureMode]):
+    """Failure modes by id, and what speaks for health."""
+
+    modes: Mapping[str, FailureMode]
+    healthy: Hypothesis
+
+    def __getitem__(self, name: str) -> FailureMode:
+        return self.modes[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.modes)
+
+    def __len__(self) -> int:
+        return len(self.modes)
+
+    @property
+    def hypotheses(self) -> list[Hypothesis]:
+        """Everything that competes for a run."""
+        return [*self.modes.values(), self.healthy]
 
 
-def load_catalog(folder: Path = FOLDER) -> dict[str, FailureMode]:
-    """Every failure mode by id; raises `DefinitionError` at the first wrong file."""
-    modes = {path.stem: _load(path) for path in sorted(folder.glob("*.md"))}
-    for mode in modes.values():
-        for follower in mode.leads_to:
-            if follower not in modes:
-                path = folder / f"{mode.id}.md"
-                raise DefinitionError(path, 1, f"`leads_to` names `{follower}`.{did_you_mean(follower, modes)}")
-    try:
-        TopologicalSorter({mode.id: mode.leads_to for mode in modes.values()}).prepare()
-    except CycleError as error:
-        circle = error.args[1]
-        raise DefinitionError(
-            folder / f"{circle[0]}.md", 1, f"`leads_to` runs in a circle: {' -> '.join(circle)}"
-        ) from None
-    return modes
+def load_catalog(folders: Sequence[Path] = ()) -> Catalog:
+    """Ours and those of `folders`; raises `DefinitionError` at the first wrong file."""
+    from traindx.diagnosis.compiled import read_compiled
+
+    ours = read_compiled() or read_folder(FOLDER)
+    modes = dict(ours)
+    for folder in folders:
+        for name, mode in read_folder(folder).items():
+            if name in modes:
+                raise DefinitionError(mode.source, 1, f"there is a failure mode `{name}` already; choose another id")
+            modes[name] = mode
+    _check_followers(modes)
+    return Catalog(modes, frontmatter.parse(HEALTHY).into(Hypothesis))
 
 
-def load_healthy() -> Evidenced:
-    """What speaks for a healthy run, in the same terms as what speaks for a failure."""
-    return frontmatter.parse(PROMPTS / "healthy.md").into(Evidenced)
+def read_folder(folder: Path) -> dict[str, FailureMode]:
+    """The failure modes of one folder, read from their files."""
+    return {path.stem: _read(path) for path in sorted(folder.glob("*.md"))}
 
 
-def check_signals(modes: Collection[Evidenced], vocabulary: Collection[str], folder: Path = FOLDER) -> None:
-    """Raise `DefinitionError` for a signal that no tool declares."""
-    for mode in modes:
-        for signal in mode.signals:
-            if signal not in vocabulary:
-                path = folder / f"{mode.id}.md"
-                parsed = frontmatter.parse(path)
-                hint = did_you_mean(signal, vocabulary)
-                raise DefinitionError(
-                    path, parsed.line(("signals", signal)), f"no tool emits the signal `{signal}`.{hint}"
-                )
-
-
-def _load(path: Path) -> FailureMode:
+def _read(path: Path) -> FailureMode:
     parsed = frontmatter.parse(path)
     mode = parsed.into(FailureMode)
     if mode.id != path.stem:
@@ -133,48 +166,18 @@ def _load(path: Path) -> FailureMode:
         wrong = next((name for name in headings if name not in HEADINGS), None)
         said = f"has the heading `{wrong}`" if wrong else f"has {len(headings)} headings"
         raise DefinitionError(path, parsed.body_line, f"{said}; the headings are, in this order: {', '.join(HEADINGS)}")
-    return mode.model_copy(update={"body": parsed.body})
+    return mode.model_copy(update={"source": path})
 
 
-def issue_for(mode: FailureMode, facts: Mapping[str, Fact]) -> str:
-    """The failure in one sentence, with as many of the facts as its wording can use."""
-    return _first_that_fits(mode.issue, facts)
-
-
-def fix_for(mode: FailureMode, facts: Mapping[str, Fact]) -> Fix:
-    """The fix with concrete values; the diff comes from the tool that saw the faulty line."""
-    diff = facts.get("diff")
-    return Fix(
-        summary=_first_that_fits(mode.fix.summary, facts),
-        diff=diff if isinstance(diff, str) else None,
-        expected=_first_that_fits(mode.fix.expected, facts),
-        verify=_first_that_fits(mode.fix.verify, facts),
-        fallback=_first_that_fits(mode.fix.fallback, facts),
-    )
-
-
-def fact_text(value: object) -> object:
-    """Numbers as a person writes them: four significant digits, no trailing zeros."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _first_that_fits(alternatives: Sequence[str], facts: Mapping[str, Fact]) -> str:
-    from jinja2 import UndefinedError
-
-    for wording in alternatives:
-        try:
-            said = _sentences().from_string(wording).render(facts).strip()
-            return said if said.endswith((".", "!", "?", ":")) else f"{said}."
-        except UndefinedError:
-            continue
-    raise LookupError(f"the last wording must need no facts: {alternatives[-1]!r}")
-
-
-@cache
-def _sentences() -> Environment:
-    from jinja2 import StrictUndefined
-    from jinja2.sandbox import SandboxedEnvironment
-
-    return SandboxedEnvironment(undefined=StrictUndefined, finalize=fact_text, autoescape=False)
+def _check_followers(modes: Mapping[str, FailureMode]) -> None:
+    for mode in modes.values():
+        for follower in mode.leads_to:
+            if follower not in modes:
+                raise DefinitionError(mode.source, 1, f"`leads_to` names `{follower}`.{did_you_mean(follower, modes)}")
+    try:
+        TopologicalSorter({mode.id: mode.leads_to for mode in modes.values()}).prepare()
+    except CycleError as error:
+        circle = error.args[1]
+        raise DefinitionError(
+            modes[circle[0]].source, 1, f"`leads_to` runs in a circle: {' -> '.join(circle)}"
+        ) from None

@@ -2,9 +2,42 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from traindx.contract import RootCause, Signal, Status
+
+_ROW = re.compile(
+    r"(?:(?P<by>[\w-]+) disagrees: )?`(?P<id>[a-z0-9-]+)`(?: follows from `(?P<root>[a-z0-9-]+)`)?(?::\s*(?P<why>.*))?",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """A cause that was considered, and why it is not the answer: what speaks against it, or what it follows from."""
+
+    id: str
+    why: str = ""
+    follows_from: str = ""
+    by: str = ""
+    """the specialist who excludes what others name"""
+
+    @classmethod
+    def parse(cls, text: str) -> Excluded:
+        """A row as a model writes it, or as a diagnosis holds it."""
+        row = _ROW.fullmatch(text.strip())
+        if row is None:
+            return cls("", text.strip())
+        return cls(row["id"], row["why"] or "", row["root"] or "", row["by"] or "")
+
+    def __str__(self) -> str:
+        if not self.id:
+            return self.why
+        if self.follows_from:
+            return f"`{self.id}` follows from `{self.follows_from}`"
+        said = f"`{self.id}`: {self.why}" if self.why else f"`{self.id}`"
+        return f"{self.by} disagrees: {said}" if self.by else said
 
 
 @dataclass(frozen=True)
@@ -15,7 +48,7 @@ class Findings:
     status: Status
     causes: list[RootCause] = field(default_factory=list)
     signals: list[Signal] = field(default_factory=list)
-    excluded: list[str] = field(default_factory=list)
+    excluded: list[Excluded] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
     sections: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

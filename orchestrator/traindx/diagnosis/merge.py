@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from traindx.contract import (
@@ -16,7 +17,7 @@ from traindx.contract import (
     Status,
 )
 from traindx.contract.request import Request
-from traindx.diagnosis.findings import Findings
+from traindx.diagnosis.findings import Excluded, Findings
 
 PURPOSE = (
     "traindx finds out why a machine-learning training run went wrong: point it at the folder of a run and say what you"
@@ -57,7 +58,7 @@ def conclude(
         summary=_summary(status, shown, context, findings),
         request=_request(request, lead.specialist),
         root_causes=shown,
-        excluded=_distinct([row for one in findings for row in _set_aside(one, names)]),
+        excluded=_distinct([str(row) for one in findings for row in _set_aside(one, names)]),
         quick_fixes=[cause.fix.summary for cause in shown if cause.likely],
         questions=_distinct([row for one in findings for row in one.questions]) if status == "needs_more_data" else [],
         sections=lead.sections,
@@ -119,17 +120,17 @@ def _provenance(provenance: Provenance, findings: Sequence[Findings]) -> Provena
     )
 
 
-def _set_aside(one: Findings, shown: set[str]) -> list[str]:
+def _set_aside(one: Findings, shown: set[str]) -> list[Excluded | str]:
     """What a specialist excluded; where another one's cause is shown all the same, as the disagreement it is."""
     if one.brain == "local":
-        return [row for row in one.excluded if not _names_any(row, shown)]
+        return [row for row in one.excluded if row.id not in shown]
     own = {cause.id for cause in one.causes}
-    rows = []
+    rows: list[Excluded | str] = []
     for row in one.excluded:
-        if not _names_any(row, shown):
+        if row.id not in shown:
             rows.append(row)
-        elif not _names_any(row, own):
-            rows.append(f"{one.specialist} disagrees: {row}")
+        elif row.id not in own:
+            rows.append(replace(row, by=one.specialist))
     if one.status == "healthy" and shown and not own & shown:
         rows.append(f"{one.specialist} disagrees: it calls the run healthy")
     return rows
@@ -184,10 +185,6 @@ def _summary(status: Status, shown: Sequence[RootCause], context: ContextPackage
     if status == "needs_more_data":
         return "The artifacts do not suffice for a diagnosis; the questions below say what would."
     return shown[0].issue
-
-
-def _names_any(row: str, names: set[str]) -> bool:
-    return any(row.startswith(f"`{name}`") for name in names)
 
 
 def _distinct(rows: Sequence[str]) -> list[str]:

@@ -1,83 +1,197 @@
-"""Weighing signals: log-odds for and against, root before cascade."""
+"""Hypotheses compete for what was found: failure modes with each other, with health, and with not knowing.
+
+Every hypothesis that a signal speaks for has a score in log-odds against knowing nothing (score 0); shares of belief are
+the softmax over them. What merely follows from a likelier cause hands its share to that cause (`leads_to`).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from graphlib import TopologicalSorter
 
 from traindx.contract import LIKELY, Fact, Signal
-from traindx.diagnosis.catalog import Evidenced, FailureMode, Weight
+from traindx.diagnosis.catalog import TIERS, Catalog, Hypothesis, Speaks
+from traindx.diagnosis.signals import SignalRegistry
+from traindx.diagnosis.weights import Weights
 
-SHARPNESS = 1.5
-"""the catalog's weights are set with caution: over the labelled corpus the causes named are right more often than their
-plain log-odds say, and this one factor for all of them brings the calibration error below a tenth"""
-FAR_SURER = 2.5
+UNTRIED = 0.8
+"""the most that a cause may claim which no labelled run shows, unless its evidence is decisive and direct"""
+LONE = 0.49
+"""the most that a single circumstantial signal can bring about: a lead, not a cause"""
 WORTH_ASKING = 0.05
 """from here on a hypothesis is worth a question when nothing is likely"""
+
+
+@dataclass(frozen=True)
+class Voice:
+    """A signal that was found, and what it says about one hypothesis in log-odds."""
+
+    signal: Signal
+    speaks: Speaks
+    weight: float
 
 
 @dataclass(frozen=True)
 class Belief:
     """How far the signals at hand support one hypothesis."""
 
-    hypothesis: Evidenced
-    log_odds: float
-    support: tuple[tuple[Signal, Weight], ...]
-    against: tuple[tuple[Signal, Weight], ...]
+    hypothesis: Hypothesis
+    score: float
+    probability: float
+    support: tuple[Voice, ...] = ()
+    against: tuple[Voice, ...] = ()
+    follows: str = ""
+    """the likelier cause that this merely follows from"""
 
     @property
-    def probability(self) -> float:
-        """The log-odds as a probability; one half stays one half."""
-        return 1.0 / (1.0 + math.exp(-SHARPNESS * self.log_odds))
+    def proven(self) -> bool:
+        """Whether something decisive and direct was found."""
+        return any(voice.speaks.tier == "decisive" and voice.speaks.kind == "direct" for voice in self.support)
+
+    @property
+    def likely(self) -> bool:
+        """Whether it is more likely than everything else together."""
+        return self.probability >= LIKELY
 
     @property
     def facts(self) -> dict[str, Fact]:
         """The supporting signals' facts; where two name the same, the weightier signal's stands."""
         merged: dict[str, Fact] = {}
-        for signal, _ in reversed(self.support):
-            merged |= signal.facts
+        for voice in reversed(self.support):
+            merged |= voice.signal.facts
         return merged
 
 
-def believe(hypothesis: Evidenced, signals: Iterable[Signal]) -> Belief:
-    """Add up what the signals say. A signal that several calls found counts once, at its strongest."""
-    strongest: dict[str, Signal] = {}
-    for signal in signals:
-        held = strongest.get(signal.id)
-        if held is None or signal.strength > held.strength:
-            strongest[signal.id] = signal
-    heard = [(strongest[name], weight) for name, weight in hypothesis.signals.items() if name in strongest]
-    log_odds = hypothesis.prior + sum(weight.weight * signal.strength for signal, weight in heard)
-    ordered = sorted(heard, key=lambda pair: -abs(pair[1].weight * pair[0].strength))
-    return Belief(
-        hypothesis=hypothesis,
-        log_odds=max(-30.0, min(30.0, log_odds)),
-        support=tuple(pair for pair in ordered if pair[1].weight > 0),
-        against=tuple(pair for pair in ordered if pair[1].weight < 0),
+@dataclass(frozen=True)
+class Standing:
+    """Where every hypothesis stands; failure modes likeliest first."""
+
+    modes: tuple[Belief, ...]
+    healthy: Belief
+
+    def beside_health(self, belief: Belief) -> float:
+        """What a failure mode is worth a remark beside a verdict of health: half of what it would be without health."""
+        return 0.49 * min(1.0, belief.probability / max(1e-9, 1.0 - self.healthy.probability))
+
+    def of(self, name: str) -> Belief | None:
+        """One failure mode by its id."""
+        return next((belief for belief in self.modes if belief.hypothesis.id == name), None)
+
+
+def weigh(catalog: Catalog, signals: Iterable[Signal], registry: SignalRegistry, weights: Weights) -> Standing:
+    """Let all hypotheses compete for the signals."""
+    found = _strongest(signals)
+    scored = {one.id: _scored(one, found, registry, weights) for one in catalog.hypotheses}
+    shares = compete(
+        {name: belief.score for name, belief in scored.items() if belief.support},
+        {mode.id: mode.leads_to for mode in catalog.values()},
+        weights.root_bonus,
     )
+    beliefs = [
+        replace(belief, probability=shares.share.get(name, 0.0), follows=shares.follows.get(name, ""))
+        for name, belief in scored.items()
+    ]
+    healthy = next(belief for belief in beliefs if belief.hypothesis.id == catalog.healthy.id)
+    modes = [_capped(belief, beliefs, weights) for belief in beliefs if belief is not healthy]
+    return Standing(tuple(sorted(modes, key=lambda one: (-one.probability, -one.score, one.hypothesis.id))), healthy)
 
 
-def roots_and_followers(
-    beliefs: Sequence[Belief], catalog: Mapping[str, FailureMode]
-) -> tuple[list[Belief], list[tuple[Belief, str]]]:
-    """Split likely causes into roots and those that merely follow from a root, each with that root's id."""
-    # What is far surer than its supposed cause stands for itself.
-    likely = sorted((b for b in beliefs if b.probability >= LIKELY), key=lambda b: (-b.log_odds, b.hypothesis.id))
-    sure = {belief.hypothesis.id: belief.log_odds for belief in likely}
-    roots, followers = [], []
-    for belief in likely:
-        name = belief.hypothesis.id
-        cause = next(
-            (
-                other
-                for other, odds in sure.items()
-                if name in catalog[other].leads_to and name != other and odds > belief.log_odds - FAR_SURER
-            ),
-            None,
+@dataclass(frozen=True)
+class Shares:
+    """Belief by hypothesis (the rest is not knowing), and who merely follows from whom."""
+
+    share: dict[str, float]
+    follows: dict[str, str]
+
+
+def compete(scores: Mapping[str, float], leads_to: Mapping[str, Sequence[str]], root_bonus: float) -> Shares:
+    """The softmax over the scores and not knowing (0), after followers have handed over to their roots.
+
+    A follower hands over the part that its roots would win against it with `root_bonus` on their side: what is far surer
+    than its supposed cause stands for itself.
+    """
+    top = max([0.0, *scores.values()])
+    raw = {name: math.exp(score - top) for name, score in scores.items()}
+    total = sum(raw.values()) + math.exp(-top)
+    share = {name: value / total for name, value in raw.items()}
+    roots: dict[str, list[str]] = {}
+    for root, followers in leads_to.items():
+        for follower in followers:
+            if root in share and follower in share:
+                roots.setdefault(follower, []).append(root)
+    follows: dict[str, str] = {}
+    bonus = math.exp(root_bonus)
+    # Followers of followers first, so that the root of a chain gets all of it.
+    for name in TopologicalSorter(
+        {one: [f for f in leads_to.get(one, ()) if f in share] for one in share}
+    ).static_order():
+        causes = roots.get(name, [])
+        strength = sum(raw[cause] for cause in causes)
+        if not strength:
+            continue
+        handed = share[name] * strength * bonus / (strength * bonus + raw[name])
+        for cause in causes:
+            share[cause] += handed * raw[cause] / strength
+        share[name] -= handed
+        if strength * bonus > raw[name]:
+            follows[name] = max(causes, key=lambda cause: (raw[cause], cause))
+    return Shares(share, follows)
+
+
+def _strongest(signals: Iterable[Signal]) -> dict[str, Signal]:
+    """A signal that several calls found counts once, at its strongest."""
+    found: dict[str, Signal] = {}
+    for signal in signals:
+        held = found.get(signal.id)
+        if held is None or signal.strength > held.strength:
+            found[signal.id] = signal
+    return found
+
+
+def _scored(hypothesis: Hypothesis, found: Mapping[str, Signal], registry: SignalRegistry, weights: Weights) -> Belief:
+    voices = [
+        Voice(found[name], speaks, weights.of(hypothesis, name, speaks, sign) * found[name].strength)
+        for name, speaks, sign in counted(hypothesis, {name: row.strength for name, row in found.items()}, registry)
+    ]
+    voices.sort(key=lambda voice: -abs(voice.weight))
+    support = tuple(voice for voice in voices if voice.weight >= 0)
+    against = tuple(voice for voice in voices if voice.weight < 0)
+    score = weights.prior_of(hypothesis) + sum(voice.weight for voice in voices)
+    return Belief(hypothesis, max(-30.0, min(30.0, score)), 0.0, support, against)
+
+
+def counted(
+    hypothesis: Hypothesis, found: Mapping[str, float], registry: SignalRegistry
+) -> list[tuple[str, Speaks, int]]:
+    """The signals that count for a hypothesis: of readings of the same fact only the one that says most."""
+    best: dict[str, tuple[tuple[int, float], tuple[str, Speaks, int]]] = {}
+    for name, speaks, sign in hypothesis.weighed():
+        if name in found:
+            rank = (TIERS.index(speaks.tier), found[name])
+            group = registry.group(name)
+            if group not in best or rank > best[group][0]:
+                best[group] = (rank, (name, speaks, sign))
+    return [row for _, row in best.values()]
+
+
+def _capped(belief: Belief, beliefs: Sequence[Belief], weights: Weights) -> Belief:
+    """What is proven does not compete with what else is proven; what no labelled run shows stays below a bar."""
+    probability = belief.probability
+    if belief.proven:
+        others = sum(
+            other.probability
+            for other in beliefs
+            if other.proven and other is not belief and not other.follows and not belief.follows
         )
-        if cause is None:
-            roots.append(belief)
-        else:
-            followers.append((belief, cause))
-    return roots, followers
+        probability = min(1.0, probability / max(1e-9, 1.0 - others))
+    elif not weights.tried(belief.hypothesis):
+        probability = min(probability, UNTRIED)
+    if len(belief.support) == 1 and _is_a_lead(belief.support[0].speaks):
+        probability = min(probability, LONE)
+    return replace(belief, probability=probability)
+
+
+def _is_a_lead(speaks: Speaks) -> bool:
+    return speaks.tier != "decisive" and speaks.kind != "direct"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from traindx.agents import Specialist, load_specialists
 from traindx.contract import ContextPackage
 from traindx.definitions.project import Project
-from traindx.diagnosis.catalog import FailureMode, load_catalog
+from traindx.diagnosis.catalog import Catalog, load_catalog
 from traindx.errors import UnknownName
 from traindx.pipeline.request import AgentBrief, Ranked, Request, understand
 from traindx.runtime import tool_names
@@ -19,13 +19,14 @@ class Registry:
     """Specialists by name, failure modes by id."""
 
     specialists: Mapping[str, Specialist]
-    catalog: Mapping[str, FailureMode] = field(default_factory=load_catalog)
+    catalog: Catalog
 
     @classmethod
     def load(cls, project: Project) -> Registry:
         """Ours and the project's own."""
         tools = tool_names([project.tools] if project.tools else [])
-        return cls(load_specialists(tools, [project.agents] if project.agents else []))
+        agents = load_specialists(tools, [project.agents] if project.agents else [])
+        return cls(agents, load_catalog([project.failure_modes] if project.failure_modes else []))
 
     def understand(self, message: str, context: ContextPackage, specialist: str | None) -> Request:
         """The request, with the specialist the user insists on in the lead."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from traindx.diagnosis.catalog import FailureMode
+from traindx.diagnosis.catalog import FailureMode, Speaks
+from traindx.diagnosis.scoring import UNTRIED
+from traindx.diagnosis.weights import Weights, load_weights
 from traindx.report.canvas import Canvas
 from traindx.report.render import Page
 from traindx.runtime import ToolResult
@@ -30,17 +32,34 @@ def explanation(mode: FailureMode, page: Page) -> str:
     for heading, words in re.findall(r"^## (.+?)\s*$(.*?)(?=^## |\Z)", mode.body, re.MULTILINE | re.DOTALL):
         canvas.heading(heading)
         canvas.markdown(words.strip(), indent=2)
-    for label, sign in (("Signals for it", 1), ("Signals against it", -1)):
-        rows = [(name, row.weight) for name, row in mode.signals.items() if row.weight * sign > 0]
+    weights = load_weights()
+    for label, wanted in (("Signals for it", 1), ("Signals against it", -1)):
+        rows = [
+            (weights.of(mode, name, speaks, sign), name, speaks)
+            for name, speaks, sign in mode.weighed()
+            if sign == wanted
+        ]
         if rows:
             canvas.heading(label)
-            rows.sort(key=lambda row: -abs(row[1]))
-            canvas.rows([(name, f"{weight:+.1f}{_kind(mode, name)}") for name, weight in rows], indent=2)
+            rows.sort(key=lambda row: (-abs(row[0]), row[1]))
+            canvas.rows([(name, _counts(weight, speaks)) for weight, name, speaks in rows], indent=2)
+    canvas.heading("How sure it can be")
+    canvas.text(_tried(mode, weights), indent=2)
     return canvas.drawn()
 
 
-def _kind(mode: FailureMode, signal: str) -> str:
-    return " (direct)" if mode.signals[signal].kind == "direct" else ""
+def _counts(weight: float, speaks: Speaks) -> str:
+    return f"{weight:+.1f} ({speaks.tier}{', direct' if speaks.kind == 'direct' else ''})"
+
+
+def _tried(mode: FailureMode, weights: Weights) -> str:
+    count = weights.cases.get(mode.id, 0)
+    if count:
+        return f"Weights are fitted on labeled runs; {count} of them {'shows' if count == 1 else 'show'} this failure."
+    return (
+        "No labeled run shows this failure yet, so its signals count by their tiers alone and its confidence stays at"
+        f" {UNTRIED:.1f} or below, unless the evidence is decisive and direct."
+    )
 
 
 LONGEST_LIST = 6

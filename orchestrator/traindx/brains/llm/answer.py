@@ -12,10 +12,12 @@ from pydantic import BaseModel, ValidationError
 from traindx.brains.interface import Case
 from traindx.brains.llm.submission import LeadVerdict, Section, SubmittedCause, SubmittedEvidence, SubmittedFix
 from traindx.contract import ContextPackage, Evidence, Fact, Fix, RootCause, Signal, Status
-from traindx.diagnosis.catalog import FailureMode, fix_for, issue_for
+from traindx.diagnosis.catalog import FailureMode
 from traindx.diagnosis.evidence import opened
 from traindx.diagnosis.evidence.fixes import objections
 from traindx.diagnosis.evidence.numbers import Known, named_places, strays, values_in
+from traindx.diagnosis.findings import Excluded
+from traindx.diagnosis.wording import fix_for, issue_for
 from traindx.errors import did_you_mean
 
 MOST_CAUSES, MOST_EVIDENCE, MOST_ROWS = 5, 12, 20
@@ -31,7 +33,7 @@ class Answer:
     status: Status
     causes: list[RootCause] = field(default_factory=list)
     leads: list[LeadVerdict] = field(default_factory=list)
-    excluded: list[str] = field(default_factory=list)
+    excluded: list[Excluded] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
     sections: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -47,7 +49,7 @@ def parse_answer(given: Mapping[str, Any], case: Case, facts: Mapping[str, Fact]
         status=_status(given.get("status"), kept, problems),
         causes=kept,
         leads=_parts(LeadVerdict, given.get("leads", []), "leads", problems),
-        excluded=_texts(given.get("excluded", []), "excluded", problems),
+        excluded=[Excluded.parse(row) for row in _texts(given.get("excluded", []), "excluded", problems)],
         questions=_texts(given.get("questions", []), "questions", problems),
         problems=problems,
     )

@@ -17,10 +17,10 @@ from traindx.brains.llm.sceptic import examined
 from traindx.brains.llm.submission import submit_tool
 from traindx.brains.llm.tool_runner import ToolRunner
 from traindx.contract import Event, Fact, RootCause, Signal
-from traindx.diagnosis.catalog import fix_for
 from traindx.diagnosis.evidence import DIRECT, verify
 from traindx.diagnosis.evidence.fixes import sound
 from traindx.diagnosis.findings import Findings
+from traindx.diagnosis.wording import fix_for
 
 
 @dataclass

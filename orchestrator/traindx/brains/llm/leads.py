@@ -9,7 +9,7 @@ from traindx.brains.llm.answer import Answer
 from traindx.brains.llm.submission import LeadVerdict
 from traindx.contract import Evidence, RootCause, Signal
 from traindx.diagnosis.evidence import DIRECT, opened, verify
-from traindx.diagnosis.findings import Findings
+from traindx.diagnosis.findings import Excluded, Findings
 
 CONTESTED = 0.6
 """what a proven lead keeps when a model that explains the run otherwise has set it aside without proof"""
@@ -36,16 +36,18 @@ async def weighed_against(
         held = f"the local investigator held `{cause.id}` at {cause.confidence:.2f}"
         if not cause.likely:
             continue
-        why = f": {verdict.why}" if verdict is not None and verdict.why.strip() else ""
+        why = verdict.why.strip() if verdict is not None else ""
         if verdict is not None and verdict.verdict == "refuted" and await _shown(verdict, cause, case, signals):
-            answer.excluded.append(f"`{cause.id}`{why or ': refuted'} ({held})")
+            answer.excluded.append(Excluded(cause.id, f"{why or 'refuted'} ({held})"))
         elif cause.confidence >= DIRECT:
             most = CONTESTED if explained else round(DIRECT - 0.01, 2)
             answer.causes.append(cause.model_copy(update={"confidence": min(cause.confidence, most)}))
             answer.status = "diagnosis_complete"
-            notes.append(f"{case.specialist.name} disagrees with a proven lead: {held} and still shows it{why}")
+            notes.append(
+                f"{case.specialist.name} disagrees with a proven lead: {held} and still shows it{f': {why}' if why else ''}"
+            )
         else:
-            answer.excluded.append(f"`{cause.id}`{why or ': not taken up'} ({held})")
+            answer.excluded.append(Excluded(cause.id, f"{why or 'not taken up'} ({held})"))
     return answer, notes
 
 

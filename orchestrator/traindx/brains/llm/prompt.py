@@ -128,7 +128,7 @@ def leads_text(findings: Findings) -> str:
         for part in (
             _rows("signals", [_lead(signal) for signal in findings.signals], MOST_LEADS),
             _rows("causes it holds", causes, 5),
-            _rows("causes it set aside", findings.excluded, 10),
+            _rows("causes it set aside", [str(row) for row in findings.excluded], 10),
         )
         if part
     )

@@ -130,7 +130,7 @@ class ToolRunner:
         mode = self.case.catalog.get(asked)
         if mode is None:
             return str(UnknownName("failure mode", asked, self.case.catalog)), True
-        speaks = ", ".join(f"{name} {weight.weight:+g}" for name, weight in mode.signals.items())
+        speaks = ", ".join(f"{'+' if sign > 0 else '-'}{name} ({speaks.tier})" for name, speaks, sign in mode.weighed())
         return f"{mode.title} ({mode.severity}). Signals, in log-odds: {speaks}.\n\n{mode.body.strip()}", False
 
 

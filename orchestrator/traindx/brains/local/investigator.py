@@ -8,19 +8,20 @@ from dataclasses import replace
 from traindx.brains.interface import Case
 from traindx.brains.local.plan import plan
 from traindx.brains.local.sections import Answer, sections_for
-from traindx.brains.local.user_reports import user_reports
-from traindx.contract import LIKELY, Event, Evidence, RootCause, Signal, Status
-from traindx.diagnosis.catalog import FailureMode, fix_for, issue_for, load_healthy
-from traindx.diagnosis.findings import Findings
-from traindx.diagnosis.scoring import WORTH_ASKING, Belief, believe, roots_and_followers
+from traindx.brains.local.user_reports import VOCABULARY, user_reports
+from traindx.contract import Event, Evidence, RootCause, Signal, Status
+from traindx.diagnosis.catalog import FailureMode
+from traindx.diagnosis.findings import Excluded, Findings
+from traindx.diagnosis.scoring import WORTH_ASKING, Belief, Standing, weigh
+from traindx.diagnosis.signals import SignalRegistry
+from traindx.diagnosis.weights import load_weights
+from traindx.diagnosis.wording import fix_for, issue_for
 from traindx.vocabulary.kinds import KINDS
 
 MOST_HYPOTHESES = 3
 MOST_EVIDENCE = 8
 MOST_SETTINGS = 2
 FEWEST_POINTS = 4
-LEAST_DOUBT = 0.02
-"""no cause is ever reported as surer than 0.98"""
 ENDED_WELL = frozenset({"run-completed", "run-ended-in-order"})
 
 
@@ -40,14 +41,18 @@ class LocalInvestigator:
 
     async def weigh(self, case: Case) -> Findings:
         """Call the tools that can tell hypotheses apart, then weigh what they found; no specialist's headings yet."""
-        planned = plan(case.toolbelt.specs(schemas=False), case.catalog, case.context)
+        specs = case.toolbelt.specs(schemas=False)
+        planned = plan(specs, case.catalog, case.context)
         results = [await case.call(tool) for tool in planned.tools]
         signals = [signal for result in results for signal in result.signals]
         signals += user_reports(case.request.message)
         for signal in signals:
             case.listener(Event(kind="finding", text=signal.claim))
         failed = [f"`{result.tool}` failed: {result.reason}" for result in results if result.status == "failed"]
-        findings = replace(_weighed(case, signals), notes=[*planned.skipped, *failed], skipped=list(planned.skipped))
+        registry = SignalRegistry.of(specs, VOCABULARY)
+        findings = replace(
+            _weighed(case, signals, registry), notes=[*planned.skipped, *failed], skipped=list(planned.skipped)
+        )
         return replace(findings, causes=[await _with_settings(case, cause) for cause in findings.causes])
 
 
@@ -56,32 +61,38 @@ def reported(weighed: Findings, case: Case) -> Findings:
     # What else it could be is not the specialist's answer.
     likely = [cause for cause in weighed.causes if cause.likely]
     named = likely or (weighed.causes if weighed.status == "needs_more_data" else [])
-    answer = Answer(weighed.status, named, weighed.signals, weighed.excluded, weighed.questions, case.context)
+    excluded = [str(row) for row in weighed.excluded]
+    answer = Answer(weighed.status, named, weighed.signals, excluded, weighed.questions, case.context)
     return replace(weighed, specialist=case.specialist.name, sections=sections_for(case.specialist, answer))
 
 
-def _weighed(case: Case, signals: list[Signal]) -> Findings:
-    beliefs = [believe(mode, signals) for mode in case.catalog.values()]
-    roots, followers = roots_and_followers(beliefs, case.catalog)
-    healthy = believe(load_healthy(), signals)
+def _weighed(case: Case, signals: list[Signal], registry: SignalRegistry) -> Findings:
+    standing = weigh(case.catalog, signals, registry, load_weights())
+    roots = [belief for belief in standing.modes if belief.likely]
     lacking, blind = _unseen(case)
     status: Status = "diagnosis_complete"
     if not roots:
         # A run that went through all its steps was seen to the end, however little it logged on the way.
         ended_well = any(signal.id in ENDED_WELL for signal in signals)
-        status = "healthy" if healthy.probability >= LIKELY and (ended_well or not blind) else "needs_more_data"
-    open_ones = [] if roots or status == "healthy" else _open_hypotheses(beliefs)
-    causes = [_cause(belief, case.catalog) for belief in roots[:MOST_HYPOTHESES] or open_ones]
-    excluded = _excluded(beliefs, followers, {cause.id for cause in causes})
-    others = _possibilities(beliefs, roots, case.catalog) if roots or status == "healthy" else []
+        status = "healthy" if standing.healthy.likely and (ended_well or not blind) else "needs_more_data"
+    others = [belief for belief in standing.modes if not belief.likely]
+    if status == "healthy":
+        others = [replace(belief, probability=standing.beside_health(belief)) for belief in others]
+    rest = [belief for belief in others if _worth_naming(belief)]
+    most = max(0, MOST_HYPOTHESES - len(roots))
+    named = [*roots[:MOST_HYPOTHESES], *rest[:most]]
     return Findings(
         specialist="",
         status=status,
-        causes=[*causes, *others],
+        causes=[_cause(belief, case.catalog) for belief in named],
         signals=signals,
-        excluded=excluded,
-        questions=[] if status != "needs_more_data" else _questions(case, lacking, open_ones),
+        excluded=_excluded(standing, {belief.hypothesis.id for belief in (roots or named)}),
+        questions=[] if status != "needs_more_data" else _questions(case, lacking, rest[:MOST_HYPOTHESES]),
     )
+
+
+def _worth_naming(belief: Belief) -> bool:
+    return belief.probability >= WORTH_ASKING and bool(belief.support)
 
 
 async def _with_settings(case: Case, cause: RootCause) -> RootCause:
@@ -125,51 +136,34 @@ def _cause(belief: Belief, catalog: Mapping[str, FailureMode]) -> RootCause:
 def _evidence(belief: Belief) -> list[Evidence]:
     """The places behind the signals, weightiest first, each once with all it shows; what speaks against comes last."""
     pieces: dict[tuple[str, str, bool], Evidence] = {}
-    for signal, weight in (*belief.support, *belief.against):
-        kind = "contrary" if weight.weight < 0 else weight.kind
-        for place in signal.citations:
-            key = (place.source, place.locator, weight.weight < 0)
+    voices = [(voice, voice.speaks.kind, False) for voice in belief.support]
+    for voice, kind, contrary in (*voices, *((voice, "contrary", True) for voice in belief.against)):
+        for place in voice.signal.citations:
+            key = (place.source, place.locator, contrary)
             held = pieces.get(key)
             if held is None:
-                pieces[key] = Evidence(
-                    claim=place.claim, kind=kind, source=place.source, locator=place.locator, quote=place.quote
+                pieces[key] = Evidence.model_validate(
+                    {**place.model_dump(include={"claim", "source", "locator", "quote"}), "kind": kind}
                 )
             elif place.claim not in held.claim:
                 pieces[key] = held.model_copy(update={"claim": f"{held.claim}; {place.claim}"})
     return list(pieces.values())[:MOST_EVIDENCE]
 
 
-def _open_hypotheses(beliefs: Sequence[Belief]) -> list[Belief]:
-    open_ones = [belief for belief in beliefs if belief.probability >= WORTH_ASKING and belief.support]
-    return sorted(open_ones, key=lambda b: (-b.log_odds, b.hypothesis.id))[:MOST_HYPOTHESES]
-
-
-def _possibilities(
-    beliefs: Sequence[Belief], roots: Sequence[Belief], catalog: Mapping[str, FailureMode]
-) -> list[RootCause]:
-    """What else it could be beside a cause, which leaves the others the rest of its probability, or beside health."""
-    named = {belief.hypothesis.id for belief in roots}
-    rest = _open_hypotheses([belief for belief in beliefs if belief.hypothesis.id not in named])
-    left = max(1.0 - roots[0].probability, LEAST_DOUBT) if roots else 1.0
-    possible = [
-        (_cause(belief, catalog), belief.probability) for belief in rest[: max(0, MOST_HYPOTHESES - len(roots))]
-    ]
-    return [cause.model_copy(update={"confidence": sure * left}) for cause, sure in possible]
-
-
-def _excluded(beliefs: Sequence[Belief], followers: Sequence[tuple[Belief, str]], named: set[str]) -> list[str]:
-    followed = [f"`{belief.hypothesis.id}` follows from `{cause}`" for belief, cause in followers]
-    gone = {belief.hypothesis.id for belief, _ in followers} | named
-    contradicted = [
-        f"`{belief.hypothesis.id}`: {belief.against[0][0].claim}"
-        for belief in beliefs
-        if belief.against and belief.hypothesis.prior + _spoken_for(belief) >= 0 and belief.hypothesis.id not in gone
-    ]
-    return [*followed, *contradicted]
-
-
-def _spoken_for(belief: Belief) -> float:
-    return sum(weight.weight * signal.strength for signal, weight in belief.support)
+def _excluded(standing: Standing, named: set[str]) -> list[Excluded]:
+    """What merely follows from a cause that is named, and what would rival it without what speaks against it."""
+    bar = max(0.0, max((belief.score for belief in standing.modes), default=0.0) / 2)
+    rows = []
+    for belief in standing.modes:
+        name = belief.hypothesis.id
+        without = belief.score - sum(voice.weight for voice in belief.against)
+        if name in named or without < bar or not belief.support:
+            continue
+        if belief.follows in named and belief.score >= bar:
+            rows.append(Excluded(name, follows_from=belief.follows))
+        elif belief.against and not belief.follows:
+            rows.append(Excluded(name, belief.against[0].signal.claim))
+    return rows
 
 
 def _unseen(case: Case) -> tuple[list[str], bool]:

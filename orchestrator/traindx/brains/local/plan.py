@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from traindx.contract import ContextPackage
-from traindx.diagnosis.catalog import FailureMode
+from traindx.diagnosis.catalog import Catalog
 from traindx.runtime import ToolSpec
 
 
@@ -18,14 +18,14 @@ class Plan:
     skipped: tuple[str, ...]
 
 
-def plan(specs: Mapping[str, ToolSpec], catalog: Mapping[str, FailureMode], context: ContextPackage) -> Plan:
+def plan(specs: Mapping[str, ToolSpec], catalog: Catalog, context: ContextPackage) -> Plan:
     """Every tool whose signals the catalog weighs, whose needs this run can meet and that needs no input, most telling
     first; the project's own tools are no exception.
     """
     useful = {name: _worth(spec, catalog) for name, spec in sorted(specs.items()) if not spec.required}
     tools, skipped = [], []
     for name in sorted(useful, key=lambda name: (-useful[name], name)):
-        if useful[name] == 0.0:
+        if not useful[name]:
             continue
         lacking = [need for need in specs[name].needs if not _offers(context, need)]
         if lacking and len(lacking) == len(specs[name].needs):
@@ -35,11 +35,9 @@ def plan(specs: Mapping[str, ToolSpec], catalog: Mapping[str, FailureMode], cont
     return Plan(tuple(tools), tuple(skipped))
 
 
-def _worth(spec: ToolSpec, catalog: Mapping[str, FailureMode]) -> float:
-    """How much the tool's signals can move beliefs."""
-    return sum(
-        abs(mode.signals[signal].weight) for mode in catalog.values() for signal in spec.emits if signal in mode.signals
-    )
+def _worth(spec: ToolSpec, catalog: Catalog) -> int:
+    """How often the tool's signals speak for or against a hypothesis."""
+    return sum(signal in spec.emits for one in catalog.hypotheses for signal, _, _ in one.weighed())
 
 
 def _offers(context: ContextPackage, need: str) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from traindx.agents import Specialist
 from traindx.contract import ContextPackage, RootCause, Signal, Status
 from traindx.definitions.content import PROMPTS
-from traindx.diagnosis.catalog import fact_text
+from traindx.diagnosis.wording import fact_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment

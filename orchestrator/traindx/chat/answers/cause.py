@@ -6,6 +6,7 @@ from traindx.chat.answers.evidence import first_paragraph, of_cause
 from traindx.chat.question import Question
 from traindx.chat.session import ChatSession
 from traindx.contract import RootCause
+from traindx.diagnosis.findings import Excluded
 
 CONTRARY = "contrary"
 
@@ -107,10 +108,10 @@ async def _judged(session: ChatSession, name: str) -> str:
     if named is not None:
         number = session.diagnosis.root_causes.index(named) + 1
         return f"`{name}` is cause {number}, at {named.confidence:.2f}: {named.issue}\n\n{of_cause(named)}\n\n{what}"
-    row = next((row for row in session.diagnosis.excluded if f"`{name}`" in row), None)
+    row = next((row for row in session.diagnosis.excluded if Excluded.parse(row).id == name), None)
     belief = await session.belief(name)
-    found = [f"- for it: {signal.claim}" for signal, _ in belief.support[:3]] if belief else []
-    found += [f"- against it: {signal.claim}" for signal, _ in belief.against[:3]] if belief else []
+    found = [f"- for it: {voice.signal.claim}" for voice in belief.support[:3]] if belief else []
+    found += [f"- against it: {voice.signal.claim}" for voice in belief.against[:3]] if belief else []
     verdict = f"It was considered and set aside: {row}." if row else f"`{name}` is not what was found here."
     grounds = "\n".join(found) or f"None of its signs showed up. Its signs: `/explain {name}`."
     return f"{verdict}\n\n{grounds}\n\n{what}"

@@ -7,7 +7,7 @@ from traindx.chat.answers.evidence import opened
 from traindx.chat.flow import fenced
 from traindx.chat.question import Question
 from traindx.chat.session import ChatSession
-from traindx.diagnosis.catalog import fix_for
+from traindx.diagnosis.wording import fix_for
 
 PLAN = "Monitoring Plan"
 

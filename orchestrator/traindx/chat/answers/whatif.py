@@ -11,6 +11,7 @@ from traindx.chat.phrases import Tunable
 from traindx.chat.question import Question
 from traindx.chat.session import ChatSession
 from traindx.contract import ConfigValue, Fact, RootCause
+from traindx.diagnosis.findings import Excluded
 
 RATE = "the learning rate"
 MOST_SENTENCES = 3
@@ -85,7 +86,7 @@ def _remedy_for(session: ChatSession, tunable: Tunable) -> list[str]:
     """What was set aside and would be mended with this tunable."""
     rows = []
     for row in session.diagnosis.excluded:
-        named = [mode for name, mode in session.catalog.items() if row.startswith(f"`{name}`")]
+        named = [mode for name, mode in session.catalog.items() if name == Excluded.parse(row).id]
         if any(tunable.pattern.search(" ".join(mode.fix.summary)) for mode in named):
             rows.append(f"It would be the remedy for something that was set aside: {row}.")
     return rows[:1]

@@ -1,0 +1,46 @@
+"""The registry of signals: what each of them means, which fact it is a reading of, and who finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from traindx.contract import SignalKind
+from traindx.definitions import frontmatter
+from traindx.diagnosis.catalog import FailureMode, Hypothesis
+from traindx.errors import DefinitionError, did_you_mean
+from traindx.runtime import ToolSpec
+
+
+@dataclass(frozen=True)
+class SignalRegistry:
+    """Every signal by id, with the tools that may find it."""
+
+    kinds: Mapping[str, SignalKind] = field(default_factory=dict)
+    tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, specs: Mapping[str, ToolSpec], more: Mapping[str, str] | None = None) -> SignalRegistry:
+        """What the tools declare, and `more` that no tool finds: what a user says."""
+        kinds = {name: SignalKind(meaning) for name, meaning in (more or {}).items()}
+        tools: dict[str, tuple[str, ...]] = {}
+        for tool, spec in specs.items():
+            for name, meaning in spec.emits.items():
+                kinds[name] = SignalKind(meaning, spec.groups.get(name, ""))
+                tools[name] = (*tools.get(name, ()), tool)
+        return cls(kinds, tools)
+
+    def group(self, signal: str) -> str:
+        """The fact that the signal is a reading of; its own name where it stands alone."""
+        kind = self.kinds.get(signal)
+        return kind.group or signal if kind is not None else signal
+
+    def check(self, hypotheses: Iterable[Hypothesis]) -> None:
+        """Raise `DefinitionError` for a signal that nothing finds."""
+        for hypothesis in hypotheses:
+            for signal, _, sign in hypothesis.weighed():
+                if signal not in self.kinds and isinstance(hypothesis, FailureMode):
+                    parsed = frontmatter.parse(hypothesis.source)
+                    line = parsed.line(("for" if sign > 0 else "against", signal))
+                    hint = did_you_mean(signal, self.kinds)
+                    raise DefinitionError(hypothesis.source, line, f"no tool emits the signal `{signal}`.{hint}")
