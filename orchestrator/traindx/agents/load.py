@@ -13,8 +13,10 @@ from traindx.definitions.content import AGENTS
 from traindx.definitions.frontmatter import FrontMatter
 from traindx.errors import DefinitionError, did_you_mean
 
-# In Claude Code the toolbelt arrives through the plugin's MCP server, which prefixes every name.
-PLUGIN_PREFIX = "mcp__plugin_traindx_traindx__"
+# In Claude Code the toolbelt arrives through the plugin's MCP server, which prefixes every name; the server's own name
+# stands for all of its tools, those of a later release and of the project included.
+TOOLBELT = "mcp__plugin_traindx_traindx"
+PLUGIN_PREFIX = f"{TOOLBELT}__"
 HEADINGS = "Report headings"
 
 
@@ -55,16 +57,22 @@ def load_specialist(path: Path, known_tools: Collection[str]) -> Specialist:
     definition = parsed.into(AgentDefinition)
     if definition.name != path.stem:
         raise parsed.error("name", f"`name: {definition.name}` and the file name `{path.name}` differ")
-    tools = tuple(_own_name(name, parsed, known_tools) for name in definition.tools)
+    allowed = _named(definition.tools, "tools", parsed, known_tools)
+    without = set(_named(definition.disallowed_tools, "disallowedTools", parsed, known_tools))
+    tools = tuple(name for name in allowed if name not in without)
     return Specialist(definition.name, definition, tools, _headings(parsed), parsed.body, path)
 
 
-def _own_name(name: str, parsed: FrontMatter, known: Collection[str]) -> str:
-    own = name.removeprefix(PLUGIN_PREFIX)
-    if own not in known:
-        hint = did_you_mean(own, known) or f" Known: {', '.join(sorted(known))}."
-        raise parsed.error("tools", f"unknown tool `{name}`.{hint}")
-    return own
+def _named(names: Sequence[str], key: str, parsed: FrontMatter, known: Collection[str]) -> list[str]:
+    """Tools by their own names, each once; the toolbelt's name stands for all of them."""
+    found: dict[str, None] = {}
+    for name in names:
+        own = name.removeprefix(PLUGIN_PREFIX)
+        if name != TOOLBELT and own not in known:
+            hint = did_you_mean(own, known) or f" Known: {', '.join(sorted(known))}."
+            raise parsed.error(key, f"unknown tool `{name}`.{hint}")
+        found.update(dict.fromkeys(sorted(known) if name == TOOLBELT else [own]))
+    return list(found)
 
 
 def _headings(parsed: FrontMatter) -> tuple[str, ...]:

@@ -35,9 +35,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", "--message", default="", help="what you see, in your own words")
     parser.add_argument(
         "--format",
-        choices=("terminal", "markdown", "json"),
         default="terminal",
-        help="how to print the result",
+        metavar="NAME",
+        help="how to print the result: terminal, markdown, json, or a template in `.traindx/reports/`",
     )
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the result to FILE instead of stdout")
     parser.add_argument("--specialist", metavar="NAME", help="send this specialist (see `traindx agents`)")
@@ -83,7 +83,9 @@ def run(args: argparse.Namespace) -> int:
     from traindx.api import diagnose
     from traindx.cli.output import progress
     from traindx.cli.picture import form_of, illustrated
+    from traindx.report.render import check_format
 
+    check_format(args.format, own_formats(args))
     form = None if args.plot is None else form_of(args.plot, args.path)
     choices = choices_from(args)
     with progress(args) as listener:
@@ -101,12 +103,20 @@ def show(diagnosis: Diagnosis, args: argparse.Namespace, title: str) -> int:
     from traindx.report import render
 
     form = "json" if args.json else args.format
-    write(render(diagnosis, form, page_for(args), title), args.output)
+    write(render(diagnosis, form, page_for(args), title, own_formats(args)), args.output)
     if args.fail_on is None:
         return 0
     bar = SEVERITIES.index(args.fail_on)
     likely = [cause for cause in diagnosis.root_causes if cause.likely]
     return 1 if any(SEVERITIES.index(cause.severity) >= bar for cause in likely) else 0
+
+
+def own_formats(args: argparse.Namespace) -> list[Path]:
+    """Where the project around the run, or around the working folder, keeps report formats of its own."""
+    from traindx.definitions.project import Project
+
+    folder = Project.around(Path(next(iter(getattr(args, "path", None) or []), "."))).reports
+    return [folder] if folder else []
 
 
 def _title(args: argparse.Namespace) -> str:

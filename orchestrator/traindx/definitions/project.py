@@ -38,6 +38,11 @@ class Project:
         return self._part("tools")
 
     @property
+    def reports(self) -> Path | None:
+        """Where the user's own report formats live."""
+        return self._part("reports")
+
+    @property
     def failure_modes(self) -> Path | None:
         """Where the user's own failure modes live."""
         return self._part("failure_modes")

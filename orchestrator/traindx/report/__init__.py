@@ -1,6 +1,6 @@
 """The report: the same diagnosis for a terminal, as Markdown and as JSON."""
 
 from traindx.report.canvas import visible
-from traindx.report.render import FORMATS, render, render_context
+from traindx.report.render import render, render_context
 
-__all__ = ["FORMATS", "render", "render_context", "visible"]
+__all__ = ["render", "render_context", "visible"]

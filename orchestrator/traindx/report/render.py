@@ -1,13 +1,21 @@
-"""One function per document, one name per format."""
+"""One name per format: the terminal and JSON are built in, every template is another.
+
+A template is `prompts/report/NAME.md.j2` (any ending before `.j2`), or `.traindx/reports/NAME.txt.j2` of a project; it is
+given `diagnosis` and `title`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from traindx.contract import ContextPackage, Diagnosis
+from traindx.definitions.content import PROMPTS
+from traindx.errors import UnknownName
 
-FORMATS = ("terminal", "markdown", "json")
+BUILT_IN = ("terminal", "json")
+FOLDER = PROMPTS / "report"
 
 
 @dataclass(frozen=True)
@@ -19,9 +27,40 @@ class Page:
     verbose: bool = False
 
 
-def render(diagnosis: Diagnosis, form: str = "terminal", page: Page | None = None, title: str = "") -> str:
-    """The diagnosis as text, ending in a newline."""
-    return _WAYS[form](diagnosis, page or Page(), title)
+def templates(folders: Sequence[Path] = ()) -> dict[str, Path]:
+    """The formats that are templates, ours first, by name."""
+    found: dict[str, Path] = {}
+    for folder in (FOLDER, *folders):
+        for path in sorted(folder.glob("[!_.]*.j2")):
+            found.setdefault(path.name.split(".")[0], path)
+    return found
+
+
+def check_format(form: str, folders: Sequence[Path] = ()) -> None:
+    """Raise `UnknownName` for a format that there is not."""
+    known = [*BUILT_IN, *templates(folders)]
+    if form not in known:
+        raise UnknownName("format", form, known)
+
+
+def render(
+    diagnosis: Diagnosis,
+    form: str = "terminal",
+    page: Page | None = None,
+    title: str = "",
+    folders: Sequence[Path] = (),
+) -> str:
+    """The diagnosis as text, ending in a newline; `folders` hold a project's own templates."""
+    if form == "json":
+        return diagnosis.model_dump_json(indent=2) + "\n"
+    if form == "terminal":
+        from traindx.report.terminal import as_text
+
+        return as_text(diagnosis, page or Page(), title)
+    check_format(form, folders)
+    from traindx.report.template import as_document
+
+    return as_document(templates(folders)[form], diagnosis, title)
 
 
 def render_context(package: ContextPackage, form: str = "terminal", page: Page | None = None) -> str:
@@ -31,26 +70,3 @@ def render_context(package: ContextPackage, form: str = "terminal", page: Page |
     from traindx.report.package import as_text
 
     return as_text(package, page or Page())
-
-
-def _terminal(diagnosis: Diagnosis, page: Page, title: str) -> str:
-    from traindx.report.terminal import as_text
-
-    return as_text(diagnosis, page, title)
-
-
-def _markdown(diagnosis: Diagnosis, page: Page, title: str) -> str:  # noqa: ARG001 - one signature for every form
-    from traindx.report.markdown import as_markdown
-
-    return as_markdown(diagnosis, title)
-
-
-def _json(diagnosis: Diagnosis, page: Page, title: str) -> str:  # noqa: ARG001 - one signature for every form
-    return diagnosis.model_dump_json(indent=2) + "\n"
-
-
-_WAYS: dict[str, Callable[[Diagnosis, Page, str], str]] = {
-    "terminal": _terminal,
-    "markdown": _markdown,
-    "json": _json,
-}

@@ -1,4 +1,4 @@
-"""The tools in a model's tool_runner: asked in parallel, never twice the same, answered as data."""
+"""The tools a model asks for: called in parallel, never twice the same, answered as data."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from traindx.readers.checkpoints.shards import is_index, read_shards
 from traindx.readers.checkpoints.torchfile import read_pickle, read_zip
 from traindx.readers.checkpoints.weights import MOST_BYTES, READABLE, Weights, read_values, read_weights
 from traindx.runtime.scope import Scope
+from traindx.vocabulary.file_magic import HDF5, LFS_POINTER
 
 __all__ = [
     "MOST_BYTES", "READABLE", "Checkpoint", "Moments", "TensorInfo", "Weights", "dangers", "is_index",
@@ -18,9 +19,8 @@ __all__ = [
 ]  # fmt: skip
 
 _HEAD = 4_096
-_HDF5 = b"\x89HDF\r\n\x1a\n"
 _TEXT_PROBLEMS = (
-    (b"version https://git-lfs", "a Git LFS pointer, not the weights: run `git lfs pull`"),
+    (LFS_POINTER, "a Git LFS pointer, not the weights: run `git lfs pull`"),
     (b"<!doctype html", "an HTML page, not weights: the download failed or needs a login"),
     (b"<html", "an HTML page, not weights: the download failed or needs a login"),
     (b"<?xml", "an XML message, not weights: the download failed"),
@@ -69,7 +69,7 @@ def _described(handle: BinaryIO, path: str, size: int) -> Checkpoint:
         )
     if head.startswith(b"PK"):
         return read_zip(handle, path, size)
-    if head.startswith(_HDF5):
+    if head.startswith(HDF5):
         return Checkpoint(path, "hdf5", size)
     if head.startswith(b"GGUF"):
         return Checkpoint(path, "gguf", size)

@@ -7,6 +7,8 @@ import struct
 import zipfile
 from typing import BinaryIO
 
+from traindx.vocabulary.file_magic import ZIP
+
 _MOST_AT_ONCE = 64 << 20
 """bytes of a central directory: some 500,000 records"""
 
@@ -77,7 +79,7 @@ def first_record(handle: BinaryIO) -> tuple[str, int] | None:
     """The name of the first record and where its bytes begin, read from the front: all that a cut archive has."""
     handle.seek(0)
     head = handle.read(30)
-    if len(head) < 30 or not head.startswith(b"PK\x03\x04"):
+    if len(head) < 30 or not head.startswith(ZIP):
         return None
     method, name_length, extra_length = struct.unpack_from("<H", head, 8)[0], *struct.unpack_from("<HH", head, 26)
     name = handle.read(name_length).decode("utf-8", errors="replace")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from traindx.readers.checkpoints.archive import opened
 from traindx.readers.checkpoints.model import Checkpoint, TensorInfo
+from traindx.vocabulary.file_magic import ZIP
 
 if TYPE_CHECKING:
     import numpy as np
@@ -142,7 +143,7 @@ def _in_archive(handle: BinaryIO) -> dict[str, tuple[int, int]]:
     for info in stored:
         handle.seek(info.header_offset)
         head = handle.read(_LOCAL_HEADER)
-        if len(head) == _LOCAL_HEADER and head.startswith(b"PK\x03\x04"):
+        if len(head) == _LOCAL_HEADER and head.startswith(ZIP):
             name, extra = struct.unpack_from("<HH", head, 26)
             begin = info.header_offset + _LOCAL_HEADER + name + extra
             places[info.filename.rpartition("/")[2]] = (begin, info.file_size)

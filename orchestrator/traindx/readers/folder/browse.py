@@ -16,6 +16,7 @@ from typing import BinaryIO, NamedTuple
 
 from traindx.errors import UsageError
 from traindx.runtime.scope import Scope
+from traindx.vocabulary.file_magic import LFS_POINTER, magic_of
 
 SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", "node_modules", "site-packages", "__pycache__", ".venv", ".tox", ".mypy_cache"}
@@ -25,29 +26,6 @@ _MOST_ALTERNATIVES = 64
 # Of a line that is longer than both together, only this much from either end is kept.
 LINE_END_KEPT = 64 * 1024
 _SNIFFED = 8192
-
-# How common binary files begin.
-_MAGIC = (
-    (b"PK\x03\x04", "a zip archive, as PyTorch checkpoints and .npz files are"),
-    (b"\x80\x02", "a pickle"),
-    (b"\x80\x03", "a pickle"),
-    (b"\x80\x04", "a pickle"),
-    (b"\x80\x05", "a pickle"),
-    (b"\x93NUMPY", "a NumPy array"),
-    (b"\x89HDF\r\n", "an HDF5 file"),
-    (b"\x89PNG\r\n", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
-    (b"%PDF-", "a PDF document"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"BZh", "a bzip2 archive"),
-    (b"\xfd7zXZ\x00", "an xz archive"),
-    (b"\x28\xb5\x2f\xfd", "a zstd archive"),
-    (b"\x7fELF", "a program or shared library"),
-    (b"SQLite format 3\x00", "an SQLite database"),
-    (b"PAR1", "a Parquet file"),
-    (b"ARROW1", "an Arrow file"),
-)
 
 
 @dataclass
@@ -197,9 +175,9 @@ def what_binary(handle: BinaryIO) -> str | None:
     handle.seek(0)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return None
-    for magic, kind in _MAGIC:
-        if head.startswith(magic):
-            return kind
+    magic = magic_of(head)
+    if magic is not None and magic.first != LFS_POINTER:
+        return magic.called
     if b"\0" in head:
         return "a safetensors file" if head[8:10] == b'{"' else "a binary file"
     strange = sum(byte < 32 and byte not in b"\t\n\r\f\b\x1b" for byte in head)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Literal, get_args
 
 from traindx.readers.checkpoints.safetensors import looks_like_safetensors
+from traindx.vocabulary.file_magic import KNOWN, UTF_16, ZIP, magic_of
 
 Content = Literal[
     "torch-zip", "keras-zip", "npz", "zip", "pickle", "safetensors", "hdf5", "gguf", "npy", "tfevents", "wandb",
@@ -13,22 +14,14 @@ Content = Literal[
     "ini", "python", "shell", "text", "binary", "empty",
 ]  # fmt: skip
 
-_SIGNS: tuple[tuple[bytes, Content], ...] = (
-    (b"\x89HDF\r\n\x1a\n", "hdf5"),
-    (b"GGUF", "gguf"),
-    (b"\x93NUMPY", "npy"),
-    (b":W&B", "wandb"),
-    (b"SQLite format 3\0", "sqlite"),
-    (b"PAR1", "parquet"),
-    (b"\x1f\x8b", "gzip"),
-    (b"\x89PNG", "picture"),
-    (b"\xff\xd8\xff", "picture"),
-    (b"GIF8", "picture"),
-    (b"%PDF", "pdf"),
-    (b"version https://git-lfs", "lfs-pointer"),
-)
 _PICKLE = re.compile(rb"\x80[\x02-\x05](?:[\x95\x8a}\](c\x8cXK]|\x8a)")
-_FIRST_MEMBER = re.compile(rb"PK\x03\x04.{22}(..)", re.DOTALL)
+_FIRST_MEMBER = re.compile(re.escape(ZIP) + rb".{22}(..)", re.DOTALL)
+# A pickle needs a second look; what is packed or compiled otherwise is no more than binary here.
+_TOLD_BY_MAGIC: dict[str, Content] = {
+    name: name
+    for name in get_args(Content)
+    if name in {magic.name for magic in KNOWN} and name not in {"zip", "pickle"}
+}
 _TEXT_CONTROLS = frozenset(b"\t\n\r\b\f\x1b")
 _PYTHON = re.compile(r"^(?:import \w|from [\w.]+ import |def \w+\(|class \w+[(:]|@\w+|#!.*python)", re.MULTILINE)
 _SHELL = re.compile(r"#!\s*/(?:usr/)?bin/(?:env )?(?:ba|z|da|k)?sh|^#SBATCH ", re.MULTILINE)
@@ -41,11 +34,11 @@ def recognise(head: bytes) -> Content:
     """What a file with these first bytes (16 KB of them, or all) holds."""
     if not head:
         return "empty"
-    for sign, content in _SIGNS:
-        if head.startswith(sign):
-            return content
-    if head.startswith(b"PK\x03\x04"):
+    magic = magic_of(head)
+    if magic is not None and magic.name == "zip":
         return _zip(head)
+    if magic is not None and magic.name in _TOLD_BY_MAGIC:
+        return _TOLD_BY_MAGIC[magic.name]
     # A record of an event file: length, its checksum, and an event that begins with the wall time.
     if b"brain.Event:2" in head[:64]:
         return "tfevents"
@@ -60,7 +53,7 @@ def recognise(head: bytes) -> Content:
 
 def is_binary(head: bytes) -> bool:
     """Whether these first bytes are something other than text; NULs at the end are what a crash leaves."""
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if head.startswith(UTF_16):
         return False
     seen = head.rstrip(b"\0")
     if not seen:
@@ -72,7 +65,7 @@ def is_binary(head: bytes) -> bool:
 
 def decoded(head: bytes) -> str:
     """The first bytes of a text file as text."""
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if head.startswith(UTF_16):
         return head.decode("utf-16", errors="replace")
     text = head.decode("utf-8", errors="replace").removeprefix("\ufeff")
     # The cut may have gone through a character: its bytes at the end are not counted as strange.

@@ -8,7 +8,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from traindx.readers.logs.unzip import MAGIC, Unzipped
+from traindx.readers.logs.unzip import Unzipped
+from traindx.vocabulary.file_magic import GZIP, UTF_16
 
 BLOCK = 1 << 20
 """how much of a file is in memory at a time; a line longer than this comes in pieces with the same number"""
@@ -25,7 +26,7 @@ def blocks(handle: BinaryIO, most: int | None = None) -> Iterator[tuple[int, str
     """
     head = handle.read(4)
     source: BinaryIO | Unzipped = handle
-    if head.startswith(MAGIC):
+    if head.startswith(GZIP):
         source = Unzipped(handle, head)
         head = source.read(4)
     mark, encoding = next(((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", "utf-8"))
@@ -66,7 +67,7 @@ class RawBlocks:
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         head = self._handle.read(4)
         source: BinaryIO | Unzipped = self._handle
-        if head.startswith(MAGIC):
+        if head.startswith(GZIP):
             source = Unzipped(self._handle, head)
             head = source.read(4)
         yield from self._from(source, head)
@@ -201,4 +202,4 @@ class LineIndex:
 
 def is_indexable(head: bytes) -> bool:
     """Whether a line feed is one byte: in UTF-16 it is not, and a gzipped file has no lines of its own."""
-    return not head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b"))
+    return not head.startswith((*UTF_16, GZIP))

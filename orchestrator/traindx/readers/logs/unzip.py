@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 from typing import BinaryIO
 
-MAGIC = b"\x1f\x8b"
 _MOST = 4 << 30
 """bytes of text: an archive that holds more is not read to its end"""
 _PIECE = 256 << 10

@@ -91,7 +91,7 @@ class Column:
 
     @property
     def _points(self) -> Points:
-        """All points, in numpy's tool_runner."""
+        """All points, as numpy arrays."""
         self._settle()
         if self._settled is None:
             from traindx.readers.series.thinning import Points

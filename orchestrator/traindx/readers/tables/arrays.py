@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from traindx.readers.checkpoints.archive import opened
+from traindx.vocabulary.file_magic import NUMPY
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +23,6 @@ _CHUNKS = 8
 _LARGEST_HEADER = 64 << 10
 _MOST_MEMBERS = 200
 _MOST_NPZ_BYTES = 64 << 20
-_MAGIC = b"\x93NUMPY"
 # What damaged or hostile bytes make numpy, zipfile and the parser raise.
 _UNSOUND = (
     ValueError,
@@ -147,7 +147,7 @@ def _read(handle: BinaryIO, path: str, member: str, size: int) -> ArrayInfo:
 
 def _header(handle: BinaryIO) -> tuple[object, tuple[int, ...], int]:
     head = handle.read(8)
-    if not head.startswith(_MAGIC) or len(head) < 8:
+    if not head.startswith(NUMPY) or len(head) < 8:
         raise ValueError("it does not begin as one")
     width = 2 if head[6] == 1 else 4
     length = int.from_bytes(handle.read(width), "little")

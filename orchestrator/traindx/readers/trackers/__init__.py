@@ -23,6 +23,7 @@ from traindx.readers.model import Role
 from traindx.readers.trackers import database, mlflow, sacred, tensorboard, trackio, wandb
 from traindx.readers.trackers.points import Found
 from traindx.readers.trackers.tfrecord import looks_like_records
+from traindx.vocabulary.file_magic import SQLITE, WANDB
 
 __all__ = ["BINARY", "HEAD", "Found", "Kind", "quote", "read", "recognise", "worth_a_look"]
 
@@ -66,9 +67,9 @@ def worth_a_look(path: str, role: Role) -> bool:
 
 def recognise(path: str, head: bytes) -> Kind | None:
     """The format of a file that begins with `head`, or None; only MLflow's bare values need the path too."""
-    if head.startswith(wandb.MARK):
+    if head.startswith(WANDB):
         return "wandb"
-    if head.startswith(database.MARK):
+    if head.startswith(SQLITE):
         return "sqlite"
     if looks_like_records(head):
         return "tensorboard" if _holds_events(path, head) else None

@@ -10,7 +10,6 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-MARK = b"SQLite format 3\0"
 _LARGEST_IN_MEMORY = 64 << 20
 _SECONDS = 20.0
 """time for all queries of a file: a view or an index made for it can run without end"""

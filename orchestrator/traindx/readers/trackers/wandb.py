@@ -21,7 +21,6 @@ from traindx.readers.model import Setting
 from traindx.readers.trackers.points import Found, Points, counted
 from traindx.readers.trackers.wire import BYTES, FIXED64, VARINT, Field, Malformed, fields, integer, text
 
-MARK = b":W&B"
 _BLOCK = 32 << 10
 _PART = struct.Struct("<IHB")
 _FILE_HEADER = 7

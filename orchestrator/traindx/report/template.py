@@ -1,31 +1,35 @@
-"""The diagnosis as a Markdown document."""
+"""The diagnosis through a template: Markdown, or whatever a project writes."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from traindx.contract import Diagnosis
-from traindx.definitions.content import PROMPTS
+from traindx.errors import DefinitionError
 from traindx.report.canvas import visible
 
-FOLDER = PROMPTS / "report"
 
+def as_document(template: Path, diagnosis: Diagnosis, title: str) -> str:
+    """The diagnosis as the template writes it; raises `DefinitionError` where the template is wrong."""
+    from jinja2 import FileSystemLoader, StrictUndefined, TemplateError
+    from jinja2.sandbox import SandboxedEnvironment
 
-def as_markdown(diagnosis: Diagnosis, title: str) -> str:
-    """Every part of the diagnosis, for an issue, a wiki page or a pull request."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(FOLDER),
+    # A template of a cloned repository is a stranger's: it sees values, and can call nothing that changes them.
+    environment = SandboxedEnvironment(
+        loader=FileSystemLoader(template.parent),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        autoescape=False,  # noqa: S701 - quotes go into code spans, whose fences are made long enough below
+        autoescape=False,  # quotes go into code spans, whose fences are made long enough below
     )
     environment.filters["code"] = _code_span
     environment.filters["block"] = _code_block
     environment.filters["line"] = _one_line
-    text = environment.get_template("diagnosis.md.j2").render(diagnosis=diagnosis, title=title)
+    try:
+        text = environment.get_template(template.name).render(diagnosis=diagnosis, title=title)
+    except TemplateError as error:
+        raise DefinitionError(template, getattr(error, "lineno", None) or 1, f"cannot be rendered: {error}") from None
     return re.sub(r"\n{3,}", "\n\n", visible(text)).strip() + "\n"
 
 
