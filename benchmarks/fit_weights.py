@@ -1,12 +1,12 @@
 """Fit how much each signal counts: magnitudes in log-odds, drawn towards the catalog's tiers, signs kept.
 
     python benchmarks/fit_weights.py collect SIGNALS.json [CASES ...]   the signals of every labelled run (minutes)
-    python benchmarks/fit_weights.py table SIGNALS.json                 leave one batch out: what unseen batches would get
+    python benchmarks/fit_weights.py table SIGNALS.json                 leave one batch out: what unseen ones would get
     python benchmarks/fit_weights.py write SIGNALS.json                 fit on everything, write prompts/weights.json
 
-The model is the one of `traindx.diagnosis.scoring`: a softmax over every hypothesis that a signal speaks for, health and
-not knowing, followers handing over to their roots. The loss is the log-likelihood of the right answer plus a quadratic
-pull of every weight towards the magnitude of its tier, which is fitted as well.
+The model is the one of `traindx.diagnosis.scoring`: a softmax over every hypothesis that a signal speaks for, health
+and not knowing, followers handing over to their roots. The loss is the log-likelihood of the right answer plus a
+quadratic pull of every weight towards the magnitude of its tier, which is fitted as well.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ UNKNOWN = "not knowing"
 PULL = 0.05
 """of every weight towards its tier, per unit squared: found by leaving one batch out over 0.1 to 3"""
 PRIOR = -3.0
-"""log-odds of any failure mode against not knowing before a signal was found: runs that show too little are rare among the
-labelled ones, so this is not fitted"""
+"""log-odds of any failure mode against not knowing before a signal was found: runs that show too little are rare among
+the labelled ones, so this is not fitted"""
 FALSE_ALARM = 2.0
 """what a wrong answer about a healthy run costs, in wrong answers about failing ones"""
 STEPS = 400

@@ -20,7 +20,7 @@ class Project:
     @classmethod
     def around(cls, path: Path) -> Project:
         """The nearest project at or above `path`, else at or above the working folder."""
-        for start in (path.resolve(), Path.cwd()):
+        for start in _starts(path):
             for folder in (start, *start.parents):
                 home = folder / FOLDER
                 if home.is_dir() and folder != Path.home():
@@ -58,3 +58,11 @@ class Project:
     def _part(self, name: str) -> Path | None:
         folder = self.home / name if self.home else None
         return folder if folder is not None and folder.is_dir() else None
+
+
+def _starts(path: Path) -> list[Path]:
+    """Where to look; a path that cannot be resolved, a loop of links, is none."""
+    try:
+        return [path.resolve(), Path.cwd()]
+    except (OSError, RuntimeError):
+        return []

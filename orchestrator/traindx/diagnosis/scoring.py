@@ -1,7 +1,7 @@
 """Hypotheses compete for what was found: failure modes with each other, with health, and with not knowing.
 
-Every hypothesis that a signal speaks for has a score in log-odds against knowing nothing (score 0); shares of belief are
-the softmax over them. What merely follows from a likelier cause hands its share to that cause (`leads_to`).
+Every hypothesis that a signal speaks for has a score in log-odds against knowing nothing (score 0); shares of belief
+are the softmax over them. What merely follows from a likelier cause hands its share to that cause (`leads_to`).
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ class Shares:
 def compete(scores: Mapping[str, float], leads_to: Mapping[str, Sequence[str]], root_bonus: float) -> Shares:
     """The softmax over the scores and not knowing (0), after followers have handed over to their roots.
 
-    A follower hands over the part that its roots would win against it with `root_bonus` on their side: what is far surer
-    than its supposed cause stands for itself.
+    A follower hands over the part that its roots would win against it with `root_bonus` on their side: what is far
+    surer than its supposed cause stands for itself.
     """
     top = max([0.0, *scores.values()])
     raw = {name: math.exp(score - top) for name, score in scores.items()}

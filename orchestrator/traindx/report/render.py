@@ -1,7 +1,7 @@
 """One name per format: the terminal and JSON are built in, every template is another.
 
-A template is `prompts/report/NAME.md.j2` (any ending before `.j2`), or `.traindx/reports/NAME.txt.j2` of a project; it is
-given `diagnosis` and `title`.
+A template is `prompts/report/NAME.md.j2` (any ending before `.j2`), or `.traindx/reports/NAME.txt.j2` of a project; it
+is given `diagnosis` and `title`.
 """
 
 from __future__ import annotations

@@ -20,6 +20,10 @@ from traindx.vocabulary.kinds import KINDS
 
 MOST_HYPOTHESES = 3
 MOST_EVIDENCE = 8
+WORTH_A_WORD = 0.2
+"""of what a likely cause leaves: from here on a possibility is named beside it"""
+LEAST_DOUBT = 0.02
+"""no cause is ever reported as surer than 0.98"""
 MOST_SETTINGS = 2
 FEWEST_POINTS = 4
 ENDED_WELL = frozenset({"run-completed", "run-ended-in-order"})
@@ -33,7 +37,7 @@ class LocalInvestigator:
     async def investigate(self, cases: Sequence[Case]) -> list[Findings]:
         """Weigh the signals once; who knows the first cause best reports, if it was sent."""
         weighed = await self.weigh(cases[0])
-        first = next(iter(weighed.causes), None)
+        first = next((cause for cause in weighed.causes if cause.likely), None)
         lead = next(
             (case for case in cases if first is not None and case.specialist.name == first.specialist), cases[0]
         )
@@ -75,10 +79,10 @@ def _weighed(case: Case, signals: list[Signal], registry: SignalRegistry) -> Fin
         # A run that went through all its steps was seen to the end, however little it logged on the way.
         ended_well = any(signal.id in ENDED_WELL for signal in signals)
         status = "healthy" if standing.healthy.likely and (ended_well or not blind) else "needs_more_data"
-    others = [belief for belief in standing.modes if not belief.likely]
+    others = [belief for belief in standing.modes if not belief.likely and belief.support]
     if status == "healthy":
         others = [replace(belief, probability=standing.beside_health(belief)) for belief in others]
-    rest = [belief for belief in others if _worth_naming(belief)]
+    rest = _possibilities(others, roots[0].probability if roots else 0.0)
     most = max(0, MOST_HYPOTHESES - len(roots))
     named = [*roots[:MOST_HYPOTHESES], *rest[:most]]
     return Findings(
@@ -91,8 +95,12 @@ def _weighed(case: Case, signals: list[Signal], registry: SignalRegistry) -> Fin
     )
 
 
-def _worth_naming(belief: Belief) -> bool:
-    return belief.probability >= WORTH_ASKING and bool(belief.support)
+def _possibilities(others: Sequence[Belief], first: float) -> list[Belief]:
+    """What else it could be: worth a word by what it would be without the first cause, believed by what that leaves."""
+    left = max(1.0 - first, 1e-12)
+    bar = WORTH_A_WORD if first else WORTH_ASKING
+    instead = [(belief, min(1.0, belief.probability / left)) for belief in others]
+    return [replace(belief, probability=share * max(left, LEAST_DOUBT)) for belief, share in instead if share >= bar]
 
 
 async def _with_settings(case: Case, cause: RootCause) -> RootCause:
