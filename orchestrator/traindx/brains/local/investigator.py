@@ -20,7 +20,7 @@ from traindx.vocabulary.kinds import KINDS
 
 MOST_HYPOTHESES = 3
 MOST_EVIDENCE = 8
-WORTH_A_WORD = 0.2
+WORTH_A_WORD = 0.3
 """of what a likely cause leaves: from here on a possibility is named beside it"""
 LEAST_DOUBT = 0.02
 """no cause is ever reported as surer than 0.98"""
