@@ -1,52 +1,13 @@
 """Operations that turn a rare value into NaN or Inf, and have nothing that keeps that value away."""
 
-import ast
-from collections.abc import Iterator
-
-from traindx.contract import Citation, Signal, Value
-from traindx.detectors.citing import quoted
-from traindx.readers import CodeUnit, Run
-from traindx.readers.code.syntax import assigned, name_of, number_of
+from traindx.detectors.program import unguarded_math
+from traindx.detectors.program.unguarded_math import Unguarded
+from traindx.readers import Run
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
-
-# What keeps a value inside the domain of the operation around it.
-GUARDS = {
-    "clamp", "clamp_", "clamp_min", "clip", "maximum", "relu", "softplus", "sigmoid", "logsigmoid", "nan_to_num",
-    "where", "eps", "epsilon", "log_softmax", "logsumexp", "softmax", "masked_fill", "log1p", "expm1", "square", "exp",
-    "abs", "max", "finfo", "tiny", "safe", "grad", "numel", "len", "size", "item", "ones_like", "ones", "arange",
-    "linspace", "full",
-}  # fmt: skip
-# A softmax or sigmoid is positive in theory and zero in single precision: for a logarithm it is no guard.
-NOT_FOR_LOG = {"softmax", "sigmoid", "exp", "relu", "square", "abs", "where", "masked_fill", "max"}
-SHRINKING = {"sum", "std", "var", "norm", "mean", "max", "min", "abs", "sqrt", "exp", "prod", "count_nonzero"}
-ARRAYS = {"torch", "np", "numpy", "jnp", "tf", "F", "K", "math"}
-BOUNDED = {
-    "clamp",
-    "clamp_",
-    "clamp_min",
-    "clip",
-    "sigmoid",
-    "tanh",
-    "softmax",
-    "minimum",
-    "min",
-    "log",
-    "neg",
-    "hardtanh",
-}
 
 
 class Input(ToolInput):
     """Nothing to choose: all code of the run is read."""
-
-
-class Unguarded(Value):
-    """One operation."""
-
-    path: str
-    line: int
-    operation: str
-    text: str
 
 
 class MathReport(ToolOutput):
@@ -55,192 +16,13 @@ class MathReport(ToolOutput):
     operations: list[Unguarded]
 
 
-@tool(
-    needs=["code"],
-    emits={
-        "math-unguarded": "a log, sqrt, division or exp in the loss or the model has nothing that guards it",
-        "math-guarded": "every log, sqrt and division of tensors has an epsilon, a clamp or a safe variant",
-    },
-)
+@tool(needs=["code"], emits=unguarded_math.SIGNALS)
 def check_math(given: Input, run: Run) -> MathReport:  # noqa: ARG001 - every tool takes its input
     """Read the model and loss code for log, sqrt, division and exp of tensors without an epsilon, a clamp or a safe
     variant (log_softmax, logsumexp, log1p).
     """
-    units = [
-        unit for unit in run.code if unit.traits & {"torch", "tensorflow", "keras", "jax", "model", "training-loop"}
-    ]
+    units = unguarded_math.model_units(run.code)
     if not units:
         raise NoData("no model or training code among the files of this run")
-    found = [row for unit in units for row in _in_file(run, unit)]
-    guarded = any(_uses_math(unit.tree) for unit in units)
-    signals = [_signal(found)] if found else [_clean(units)] if guarded else []
-    return MathReport(operations=found, signals=signals)
-
-
-def _signal(found: list[Unguarded]) -> Signal:
-    # A loss function is where rare values meet an operation at every step; a helper may never be called.
-    first = found[0]
-    claim = f"`{first.text}` has no guard: {first.operation} of a value that can reach the edge of its domain"
-    places = [
-        Citation(claim=f"unguarded {row.operation}", source=row.path, locator=f"line {row.line}", quote=row.text)
-        for row in found[:3]
-    ]
-    facts: dict[str, bool | int | float | str] = {
-        "math_place": f"{first.path}:{first.line}",
-        "math_operation": first.operation,
-        "math_text": first.text,
-    }
-    return Signal(id="math-unguarded", claim=claim, citations=places, facts=facts)
-
-
-def _clean(units: list[CodeUnit]) -> Signal:
-    return Signal(id="math-guarded", claim=f"the logs, roots and divisions in {units[0].path} are guarded")
-
-
-def _in_file(run: Run, unit: CodeUnit) -> Iterator[Unguarded]:
-    safe = _guarded_names(unit.tree)
-    for function in ast.walk(unit.tree):
-        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
-            continue
-        for node in _own_nodes(function):
-            operation = _operation(node, safe, function)
-            if operation:
-                line = unit.file_line(node.lineno)
-                text = quoted(run, unit.path, line)
-                yield Unguarded(path=unit.path, line=line, operation=operation, text=text)
-
-
-def _own_nodes(function: ast.AST) -> Iterator[ast.expr]:
-    """The expressions of a function's own body, not those of functions inside it."""
-    open_nodes = list(ast.iter_child_nodes(function))
-    while open_nodes:
-        node = open_nodes.pop(0)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        if isinstance(node, ast.expr):
-            yield node
-        open_nodes.extend(ast.iter_child_nodes(node))
-
-
-def _operation(node: ast.expr, safe: set[str], function: ast.AST) -> str:
-    if isinstance(node, ast.Call):
-        name, argument = _called(node)
-        if argument is None:
-            return ""
-        if name in {"log", "log2", "log10"} and not _is_guarded(argument, GUARDS - NOT_FOR_LOG, safe, function):
-            return "log"
-        if name == "log1p" and not _is_guarded(argument, GUARDS, safe, function):
-            return "log"
-        if name in {"sqrt", "rsqrt"} and not _is_guarded(argument, GUARDS, safe, function):
-            return "square root"
-        if name == "exp" and _is_tensor_call(node) and _grows(argument, function):
-            return "exp"
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-        return "division" if _shrinks(node.right, safe, function) else ""
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-        power = number_of(node.right)
-        if (
-            power is not None
-            and power < 1
-            and power != int(power)
-            and not _is_guarded(node.left, GUARDS, safe, function)
-        ):
-            return "fractional power"
-    return ""
-
-
-def _called(node: ast.Call) -> tuple[str, ast.expr | None]:
-    """The name of `torch.log(x)` or `x.log()` and what it is applied to; `math.log(2)` is applied to nothing."""
-    if not isinstance(node.func, ast.Attribute):
-        return "", None
-    owner = node.func.value
-    if isinstance(owner, ast.Name) and owner.id in ARRAYS:
-        argument = node.args[0] if node.args else None
-        plain = owner.id in {"math", "np", "numpy"} or argument is None or number_of(argument) is not None
-        return node.func.attr, None if plain else argument
-    if isinstance(owner, ast.Attribute) and owner.attr in {"math", "special"}:
-        return node.func.attr, node.args[0] if node.args else None
-    return (
-        (node.func.attr, owner) if not node.args and node.func.attr in {"log", "sqrt", "rsqrt", "exp"} else ("", None)
-    )
-
-
-def _is_tensor_call(node: ast.Call) -> bool:
-    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-    return not (isinstance(owner, ast.Name) and owner.id in {"math", "np", "numpy"})
-
-
-def _is_guarded(node: ast.expr, guards: set[str], safe: set[str], function: ast.AST, depth: int = 3) -> bool:
-    """Whether something in the expression, or where its names were assigned, keeps the value away from the edge."""
-    if number_of(node) is not None or isinstance(node, ast.Constant):
-        return True
-    for part in ast.walk(node):
-        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Add) and _adds_constant(part):
-            return True
-        if name_of(part).lower() in guards or any(word in name_of(part).lower() for word in ("eps", "clamp", "safe")):
-            return True
-        if isinstance(part, ast.Name) and part.id in safe:
-            return True
-    if depth:
-        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - ARRAYS
-        sources = [value for name in names for value in assigned(function, name)]
-        return any(_is_guarded(value, guards, safe, function, depth - 1) for value in sources)
-    return False
-
-
-def _adds_constant(node: ast.BinOp) -> bool:
-    return any((number_of(side) or 0) > 0 or "eps" in name_of(side).lower() for side in (node.left, node.right))
-
-
-def _shrinks(node: ast.expr, safe: set[str], function: ast.AST) -> bool:
-    """Whether a divisor is a statistic that can be zero, with nothing added to it."""
-    values = [node]
-    if isinstance(node, ast.Name):
-        values = list(assigned(function, node.id))
-    guards = {"clamp", "clamp_", "clamp_min", "clip", "maximum", "eps", "epsilon", "where", "softmax", "len", "item"}
-    return any(
-        isinstance(value, ast.Call)
-        and _method(value) in SHRINKING - {"mean", "exp", "sqrt"}
-        and not _is_guarded(value, guards, safe, function)
-        and not _is_guarded(node, guards, safe, function)
-        for value in values
-    )
-
-
-def _method(node: ast.Call) -> str:
-    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-    if isinstance(owner, ast.Name) and owner.id in {"np", "numpy", "math"}:
-        return ""
-    return name_of(node.func)
-
-
-def _grows(node: ast.expr, function: ast.AST, depth: int = 2) -> bool:
-    """Whether an exponent has nothing that bounds it from above; half a log-variance is how densities are written."""
-    if any(name_of(part).lower() in BOUNDED for part in ast.walk(node)):
-        return False
-    if any(isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub) for part in ast.walk(node)):
-        return False
-    names = [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
-    if any(word in name.lower() for name in names for word in ("logvar", "log_var", "logstd", "log_std", "lv")):
-        return False
-    if any(isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub) for part in ast.walk(node)):
-        return False
-    if depth:
-        sources = [value for name in set(names) - ARRAYS for value in assigned(function, name)]
-        return bool(sources) and all(_grows(value, function, depth - 1) for value in sources)
-    return True
-
-
-def _guarded_names(tree: ast.Module) -> set[str]:
-    """Constants such as `EPS = 1e-8`: adding one is a guard."""
-    return {
-        target.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and 0 < (number_of(node.value) or 0) < 1e-2
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-
-
-def _uses_math(tree: ast.Module) -> bool:
-    return any(isinstance(node, ast.Call) and _called(node)[0] in {"log", "sqrt", "rsqrt"} for node in ast.walk(tree))
+    found = unguarded_math.unguarded(units)
+    return MathReport(operations=found, signals=unguarded_math.detect(units, found))

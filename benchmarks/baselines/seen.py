@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from traindx.readers import Run, Scope, Series
-from traindx.detectors.curves.series import by_layer
-from traindx.detectors.curves.loss import main_loss, validation_of
-from traindx.detectors.settings.lookup import named, rates
-from traindx.detectors.curves.objective import words_of
 from traindx.detectors.curves.chance import class_count, is_accuracy
+from traindx.detectors.curves.loss import main_loss, validation_of
+from traindx.detectors.curves.objective import words_of
+from traindx.detectors.curves.series import by_layer
+from traindx.detectors.settings.lookup import named, rates
+from traindx.readers import Run, Scope, Series
 
 Numbers = npt.NDArray[np.float64]
 GRADIENTS = ("grad", "grads", "gradient", "gradients", "gn", "gnorm", "gradnorm")
@@ -57,7 +57,7 @@ def see(path: Path) -> Seen:
     val = None if loss is None or loss.phase in {"val", "test"} else validation_of(loss, series)
     scored = [row for row in series if is_accuracy(row.name) and len(row) > 1]
     logged = [row.values for row in series if row.name == "lr"]
-    dropout, classes = named(run.settings, "dropout", "dropout_rate", "p_drop", "drop_rate"), class_count(run)
+    dropout, classes = named(run.settings, "dropout", "dropout_rate", "p_drop", "drop_rate"), class_count(run.settings)
     return Seen(
         loss=NOTHING if loss is None else loss.values,
         steps=NOTHING if loss is None else loss.at,

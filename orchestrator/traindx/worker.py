@@ -7,6 +7,7 @@ from traindx.diagnosis.evidence.reopen import reopen
 from traindx.diagnosis.evidence.verify import REOPEN
 from traindx.pipeline.context.model import SURVEY
 from traindx.pipeline.context.survey import survey
+from traindx.readers.quoting import fill_quotes
 from traindx.readers.run import Run
 from traindx.runtime.declaration import Task, Tool
 from traindx.runtime.service import serve
@@ -14,7 +15,7 @@ from traindx.runtime.service import serve
 
 def main(requests: int, answers: int, parent: int) -> None:
     """Serve the toolbelt of the process `parent` over two pipes."""
-    serve((requests, answers), parent, _task, Run)
+    serve((requests, answers), parent, _task, Run, fill_quotes)
 
 
 def _task(task: Task) -> Tool | None:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from traindx.definitions.content import TOOLS
+from tests.tools.calling import call, load
 from traindx.readers import Run, Scope
 from traindx.runtime import NoData
-from traindx.runtime.discovery import load_tool
 
 Files = Mapping[str, str | bytes]
 
@@ -48,9 +47,9 @@ def _heard(found: Case, folder: Path) -> set[str]:
     for name, content in found.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    tool = load_tool(found.tool, TOOLS / f"{found.tool}.py")
+    tool = load(found.tool)
     try:
-        output = tool(tool.input(), Run(Scope.of(folder)))
+        output = call(tool, Run(Scope.of(folder)))
     except NoData:
         return set()
     for signal in output.signals:

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from traindx.definitions.content import TOOLS
+from tests.tools.calling import call, load
 from traindx.detectors.settings.planned_rate import planned
 from traindx.readers import Run, Scope
 from traindx.runtime import NoData
-from traindx.runtime.discovery import load_tool
 
 torch = pytest.importorskip("torch")
 LR = 0.1
@@ -65,8 +64,8 @@ def log(folder: Path, axis: str, loss: Sequence[float], rate: Sequence[float] | 
 
 
 def looked(folder: Path) -> Any:
-    tool = load_tool("check_schedule", TOOLS / "check_schedule.py")
-    output = tool(tool.input(), Run(Scope.of(folder)))
+    tool = load("check_schedule")
+    output = call(tool, Run(Scope.of(folder)))
     for signal in output.signals:
         assert signal.id in tool.emits
         for place in signal.citations:
@@ -82,7 +81,8 @@ def heard(folder: Path) -> set[str]:
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_the_plan_is_what_torch_does(tmp_path: Path, scheduler: str) -> None:
     (tmp_path / "train.py").write_text(program(scheduler))
-    plan = planned(Run(Scope.of(tmp_path)))
+    run = Run(Scope.of(tmp_path))
+    plan = planned(run.settings, run.code)
     assert plan is not None
     np.testing.assert_allclose(plan.at(np.arange(40.0)), real_rates(scheduler), rtol=1e-6, atol=1e-9)
 

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from traindx.definitions.content import TOOLS
+from tests.tools.calling import call, load
 from traindx.readers import Run, Scope
 from traindx.runtime import NoData, Toolbelt
-from traindx.runtime.discovery import load_tool
 
 Command = Callable[..., CompletedProcess[str]]
 CODE = """import torch
@@ -43,10 +42,9 @@ def make(folder: Path, seed: int, *, breaks: int | None = None, config: str = ""
 
 
 def compared(*paths: Path, **question: str) -> Any:
-    tool = load_tool("compare_runs", TOOLS / "compare_runs.py")
     scope = Scope.of(*paths)
-    output = tool(tool.input(**question), Run(scope))
-    for row in [*output.metrics, *output.differences]:  # type: ignore[attr-defined]
+    output = call(load("compare_runs"), Run(scope), **question)
+    for row in [*output.metrics, *output.differences]:
         if row.quote:
             line = int(row.locator.removeprefix("line ").split(",")[0])
             assert row.quote in (scope.root / row.source).read_text().splitlines()[line - 1]

@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from traindx.definitions.content import TOOLS
+from tests.tools.calling import call, load
 from traindx.readers import Run, Scope
 from traindx.runtime import NoData
-from traindx.runtime.discovery import load_tool
 
 Files = dict[str, str]
 
@@ -17,9 +16,9 @@ Files = dict[str, str]
 def heard(tool: str, folder: Path, files: Files) -> set[str]:
     for name, text in files.items():
         (folder / name).write_text(text)
-    loaded = load_tool(tool, TOOLS / f"{tool}.py")
+    loaded = load(tool)
     try:
-        output = loaded(loaded.input(), Run(Scope.of(folder)))
+        output = call(loaded, Run(Scope.of(folder)))
     except NoData:
         return set()
     for signal in output.signals:

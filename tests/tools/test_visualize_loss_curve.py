@@ -7,14 +7,14 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import numpy as np
 import pytest
 
-from traindx.definitions.content import TOOLS
+from tests.tools.calling import call, load
 from traindx.readers import Run, Scope
 from traindx.runtime import NoData, Toolbelt
-from traindx.runtime.discovery import load_tool
 
 Command = Callable[..., CompletedProcess[str]]
 
@@ -32,8 +32,7 @@ def falling(points: int, noise: float = 0.01) -> list[float]:
 
 
 def drawn(folder: Path, **question: str) -> dict[str, object]:
-    tool = load_tool("visualize_loss_curve", TOOLS / "visualize_loss_curve.py")
-    output = tool(tool.input(**question), Run(Scope.of(folder))).model_dump()
+    output: dict[str, Any] = call(load("visualize_loss_curve"), Run(Scope.of(folder)), **question).model_dump()
     for mark in output["marks"]:
         line = int(mark["locator"].removeprefix("line ").split(",")[0])
         assert mark["quote"] in (folder / mark["source"]).read_text().splitlines()[line - 1]

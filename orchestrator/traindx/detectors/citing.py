@@ -1,13 +1,12 @@
-"""Saying where on a curve something is, and citing it."""
+"""Saying where something is, and citing it. The text of a cited line is filled in after the tool has returned."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from traindx.contract import Citation
-from traindx.readers import Run, Series
-
-LONGEST_QUOTE = 240
+from traindx.readers.model import Series, Setting
+from traindx.readers.quoting import is_provisional
 
 
 def where(series: Series, index: int) -> str:
@@ -15,29 +14,35 @@ def where(series: Series, index: int) -> str:
     return f"{series.axis} {series.at[index]:.10g}"
 
 
-def cite(run: Run, series: Series, index: int, claim: str) -> Citation:
-    """The line of the file that point `index` was read from."""
+def cite(series: Series, index: int, claim: str) -> Citation:
+    """The place that point `index` was read from; the quote is its number, until the line is known."""
     line, source = int(series.lines[index]), series.source_at(index)
+    printed = series.texts[index] if series.texts else ""
     if series.place == "record":
         # A binary file has no lines to open: the point is found again by its position, and compared by its value.
-        quote = series.texts[index] if series.texts else f"{series.values[index]:.9g}"
         locator = f"{where(series, index)} of {series.name}, record {line}"
-        return Citation(claim=claim, source=source, locator=locator, quote=quote)
-    text = run.lines(source, line, line)
-    quote = text[0].strip() if text else ""
-    if len(quote) > LONGEST_QUOTE and series.texts:
-        quote = series.texts[index]
+        return Citation(
+            claim=claim,
+            source=source,
+            locator=locator,
+            quote=printed if series.texts else f"{series.values[index]:.9g}",
+        )
     return Citation(
         claim=claim,
         source=source,
         locator=f"line {line}, {where(series, index)}",
-        quote=quote[:LONGEST_QUOTE],
+        quote=printed if is_provisional(printed) else "",
     )
 
 
-def quoted(run: Run, path: str, line: int) -> str:
-    """A line of a file as a citation quotes it."""
-    return "".join(run.lines(path, line, line)).strip()[:LONGEST_QUOTE]
+def cite_setting(setting: Setting, claim: str) -> Citation:
+    """The line that sets a value."""
+    return cite_line(setting.source, setting.line, claim)
+
+
+def cite_line(path: str, line: int, claim: str, quote: str = "") -> Citation:
+    """A line of a file; with its text where that is at hand."""
+    return Citation(claim=claim, source=path, locator=f"line {line}", quote=quote)
 
 
 def moment(series: Series, other: Series, index: int) -> int:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from traindx.contract import Fact
 
@@ -75,6 +75,28 @@ class Series:
 
     def __len__(self) -> int:
         return len(self.values)
+
+
+class Stretch(NamedTuple):
+    """Lines `first` to `last` (from 1, both included) of a text file."""
+
+    source: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """The lines of a stretch: as far as the file has them, they are those from `first` to `last`."""
+
+    source: str
+    first: int
+    last: int
+    lines: tuple[str, ...] = field(repr=False)
+
+    def numbered(self) -> Iterator[tuple[int, str]]:
+        """Every line with its number."""
+        return enumerate(self.lines, self.first)
 
 
 @dataclass(frozen=True)

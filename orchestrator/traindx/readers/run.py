@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 from traindx.errors import UnreadableInput
 from traindx.readers import checkpoints, trackers
@@ -72,6 +72,7 @@ class Run:
         self._indexes: dict[str, LineIndex | None] = {}
         self._resumed: dict[str, list[int]] = {}
         self._clocks: dict[str, Clock] = {}
+        self._measured: dict[object, object] = {}
 
     @cached_property
     def files(self) -> list[RunFile]:
@@ -157,6 +158,12 @@ class Run:
     def git(self) -> list[GitState]:
         """The states of the code that the folder tells of."""
         return self._said(gitstate.read_git(self.scope, self.files))
+
+    def once(self, measure: Callable[[Sequence[Series]], Item]) -> Item:
+        """What a function says of all series, measured once per run."""
+        if measure not in self._measured:
+            self._measured[measure] = measure(self.series)
+        return cast("Item", self._measured[measure])
 
     def lines(self, path: str, first: int, last: int) -> list[str]:
         """Lines `first` to `last` (from 1, both included) of a file, as far as it has them; without colours."""

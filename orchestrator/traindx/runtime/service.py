@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from traindx.errors import DefinitionError, TraindxError
-from traindx.runtime.declaration import NoData, Task, Tool, ToolSpec, refusal
+from traindx.runtime.declaration import NoData, Task, Tool, ToolOutput, ToolSpec, refusal
 from traindx.runtime.discovery import load_tool
 from traindx.runtime.protocol import LARGEST_ANSWER, WorkerConfig, frame, frame_text, read_message, write_all
 from traindx.runtime.sandbox import Confinement, confine, die_with_parent
@@ -27,9 +27,11 @@ Tasks = Callable[[Task], Tool | None]
 """finds the function that does a task"""
 Open = Callable[[Scope, Callable[[str], None]], object]
 """makes what the tools look at, out of its scope and a way to tell how far the reading has come"""
+Finish = Callable[[ToolOutput, Any], ToolOutput]
+"""completes what a tool has returned, given what the tool looked at"""
 
 
-def serve(pipes: tuple[int, int], parent: int, tasks: Tasks, open_run: Open) -> None:
+def serve(pipes: tuple[int, int], parent: int, tasks: Tasks, open_run: Open, finish: Finish) -> None:
     """Answer requests until the toolbelt closes the pipe; `parent` is the number of its process."""
     requests, answers = pipes
     die_with_parent(parent)
@@ -39,7 +41,7 @@ def serve(pipes: tuple[int, int], parent: int, tasks: Tasks, open_run: Open) -> 
     config = WorkerConfig.parse(message)
     confinement = confine(config)
     write_all(answers, frame({"landlock": confinement.landlock, "seccomp": confinement.seccomp}))
-    service = Service(config, confinement, answers, tasks, open_run)
+    service = Service(config, confinement, answers, tasks, open_run, finish)
     while (request := read_message(requests)) is not None:
         write_all(answers, service.answer(request))
 
@@ -48,12 +50,13 @@ class Service:
     """The tools this worker has loaded and the run they look at, for as long as the worker lives."""
 
     def __init__(
-        self, config: WorkerConfig, confinement: Confinement, answers: int, tasks: Tasks, open_run: Open
+        self, config: WorkerConfig, confinement: Confinement, answers: int, tasks: Tasks, open_run: Open, finish: Finish
     ) -> None:
         self._config = config
         self._confinement = confinement
         self._answers = answers
         self._tasks = tasks
+        self._finish = finish
         self._run = open_run(Scope(Path(config.root), config.only), self._tell)
         self._tools: dict[tuple[str, str | None], Tool] = {}
 
@@ -101,7 +104,7 @@ class Service:
         if not isinstance(output, tool.output):
             problem = f"returned `{type(output).__name__}` where it promised `{tool.output.__name__}`"
             return frame({"status": "failed", "reason": problem})
-        return _answer_with(output.model_dump_json(warnings="error"))
+        return _answer_with(self._finish(output, self._run).model_dump_json(warnings="error"))
 
     def _verdict(self, error: BaseException, path: str | None) -> dict[str, Any]:
         if isinstance(error, NoData):

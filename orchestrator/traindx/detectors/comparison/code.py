@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from traindx.detectors.comparison.states import LONGEST_QUOTE, Difference
-from traindx.errors import UnreadableInput
-from traindx.readers import Run, RunFile
+from traindx.detectors.comparison.difference import Difference
+from traindx.readers.code.texts import CodeText
+from traindx.readers.quoting import quote_of
 
-LARGEST = 400_000
-MOST_LINES = 6_000
-MOST_FILES = 400
 LONGEST_DIFF = 60
-_SUFFIXES = (".py", ".sh", ".sbatch", ".slurm")
 # How much a changed line usually does, by what it speaks of; the first that fits counts.
 _WEIGHTS = (
     (
@@ -57,11 +53,11 @@ _OTHER = (0.3, "other lines")
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)")
 
 
-def code_differences(good: Run, bad: Run) -> list[Difference]:
+def code_differences(good: Mapping[str, CodeText], bad: Mapping[str, CodeText]) -> list[Difference]:
     """Code files that changed, appeared or went, each with its diff and the line that is likeliest to matter."""
-    ours, theirs = _files(good), _files(bad)
-    if not ours or not theirs:
+    if not good or not bad:
         return []
+    ours, theirs = dict(good), bad
     found = []
     for path in sorted(theirs):
         twin = path if path in ours else _same_name(path, set(ours) - set(theirs))
@@ -69,7 +65,7 @@ def code_differences(good: Run, bad: Run) -> list[Difference]:
             reason = "this file is in the bad run only"
             found.append(Difference("code", path, "(no such file)", f"{theirs[path].size:,} bytes", 0.3, reason, path))
             continue
-        old, new = _lines(good, ours.pop(twin)), _lines(bad, theirs[path])
+        old, new = ours.pop(twin).lines, theirs[path].lines
         if old is not None and new is not None and old != new:
             found.append(_changed(path, old, new))
     gone = [path for path in ours if path not in theirs and _same_name(path, theirs) is None]
@@ -81,11 +77,6 @@ def code_differences(good: Run, bad: Run) -> list[Difference]:
     return found
 
 
-def _files(run: Run) -> dict[str, RunFile]:
-    fitting = [file for file in run.files if file.path.endswith(_SUFFIXES) and file.size <= LARGEST]
-    return {file.path: file for file in fitting[:MOST_FILES]}
-
-
 def _same_name(path: str, others: Iterable[str]) -> str | None:
     """The one file of that name elsewhere in the other run."""
     name = PurePosixPath(path).name
@@ -93,17 +84,7 @@ def _same_name(path: str, others: Iterable[str]) -> str | None:
     return same[0] if len(same) == 1 else None
 
 
-def _lines(run: Run, file: RunFile) -> list[str] | None:
-    try:
-        with run.scope.open(file.path) as handle:
-            lines = handle.read(LARGEST).decode("utf-8", "replace").splitlines()
-    except (OSError, UnreadableInput):
-        return None
-    # Comparing takes the product of both lengths at worst.
-    return lines if len(lines) <= MOST_LINES else None
-
-
-def _changed(path: str, old: list[str], new: list[str]) -> Difference:
+def _changed(path: str, old: Sequence[str], new: Sequence[str]) -> Difference:
     diff = list(difflib.unified_diff(old, new, f"good/{path}", f"bad/{path}", n=1, lineterm=""))
     added = sum(1 for row in diff[2:] if row.startswith("+"))
     removed = sum(1 for row in diff[2:] if row.startswith("-"))
@@ -118,7 +99,7 @@ def _changed(path: str, old: list[str], new: list[str]) -> Difference:
         reason=f"{what} changed: {removed} went, {added} came",
         source=path,
         line=line,
-        quote=new[line - 1].strip()[:LONGEST_QUOTE] if 0 < line <= len(new) else "",
+        quote=quote_of(new[line - 1]) if 0 < line <= len(new) else "",
         diff="\n".join(shown),
     )
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from traindx.contract import Fact
-from traindx.detectors.comparison.states import LONGEST_QUOTE, Difference
-from traindx.readers import Run, Setting
+from traindx.detectors.comparison.difference import Difference
+from traindx.readers.model import Setting
 
 ABSENT = "(not set)"
 
@@ -94,19 +95,24 @@ _KINDS = (
 _UNKNOWN = _Kind("it is not known to matter, nor not to", 0.35, re.compile(""))
 
 
-def setting_differences(good: Run, bad: Run) -> list[Difference]:
-    """Settings that were changed, added or removed; a file that only one run has is one difference."""
-    ours, theirs = _by_key(good.settings), _by_key(bad.settings)
+def setting_differences(
+    good: Sequence[Setting], good_files: AbstractSet[str], bad: Sequence[Setting], bad_files: AbstractSet[str]
+) -> list[Difference]:
+    """Settings that were changed, added or removed, given the settings of both runs and the paths of their files.
+
+    A setting is missing only where there is a place it could stand in: a file that only one run has is no difference.
+    """
+    ours, theirs = _by_key(good), _by_key(bad)
     found = []
     for key in dict.fromkeys([*ours, *theirs]):
         one, other = ours.get(key), theirs.get(key)
         if one is not None and other is not None:
             if not _equal(one.value, other.value):
-                found.append(_changed(bad, one, other))
-        elif other is not None and _has(good, other.source):
-            found.append(_only(bad, other, in_bad=True))
-        elif one is not None and _has(bad, one.source):
-            found.append(_only(good, one, in_bad=False))
+                found.append(_changed(one, other))
+        elif other is not None and other.source in good_files:
+            found.append(_only(other, in_bad=True))
+        elif one is not None and one.source in bad_files:
+            found.append(_only(one, in_bad=False))
     return found
 
 
@@ -116,11 +122,6 @@ def _by_key(settings: Iterable[Setting]) -> dict[str, Setting]:
     for row in settings:
         found.setdefault(row.key, row)
     return found
-
-
-def _has(run: Run, source: str) -> bool:
-    """Whether a run has this file: a setting is missing only where there is a place it could stand in."""
-    return any(file.path == source for file in run.files)
 
 
 def _equal(one: Fact, other: Fact) -> bool:
@@ -133,7 +134,7 @@ def _number(value: Fact) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _changed(bad: Run, one: Setting, other: Setting) -> Difference:
+def _changed(one: Setting, other: Setting) -> Difference:
     kind = _kind_of(other.key)
     size, said = _size(one.value, other.value)
     return Difference(
@@ -145,7 +146,6 @@ def _changed(bad: Run, one: Setting, other: Setting) -> Difference:
         reason=f"{said}; {kind.what}",
         source=other.source,
         line=other.line,
-        quote=_line(bad, other),
     )
 
 
@@ -161,7 +161,7 @@ def _size(one: Fact, other: Fact) -> tuple[float, str]:
     return 1.0, "switched on" if before == 0 else "switched off" if after == 0 else "its sign is turned"
 
 
-def _only(run: Run, row: Setting, *, in_bad: bool) -> Difference:
+def _only(row: Setting, *, in_bad: bool) -> Difference:
     kind = _kind_of(row.key)
     return Difference(
         kind="setting",
@@ -172,15 +172,9 @@ def _only(run: Run, row: Setting, *, in_bad: bool) -> Difference:
         reason=f"{'added' if in_bad else 'removed'}; {kind.what}",
         source=row.source,
         line=row.line,
-        quote=_line(run, row),
         in_bad=in_bad,
     )
 
 
 def _kind_of(key: str) -> _Kind:
     return next((kind for kind in _KINDS if kind.names.search(key)), _UNKNOWN)
-
-
-def _line(run: Run, row: Setting) -> str:
-    text = run.lines(row.source, row.line, row.line)
-    return text[0].strip()[:LONGEST_QUOTE] if text else ""

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from traindx.contract import Signal
 from traindx.detectors.citing import cite, where
-from traindx.detectors.curves.chance import at_chance, class_count, is_accuracy, is_r2
+from traindx.detectors.curves.chance import is_accuracy, is_r2
 from traindx.detectors.curves.objective import Objective
-from traindx.readers import Run, Series
+from traindx.readers.model import Series, Setting
+
+SIGNALS = {
+    "val-accuracy-lags": "the training data is known by heart, and accuracy on other data stays far behind",
+    "accuracy-lost": "accuracy in training was reached and lost again",
+    "accuracy-high": "accuracy, or R2, is above 0.9 at the end",
+    "accuracy-low-in-training": "accuracy on the training data itself stays low",
+}
 
 HIGH = 0.9
 # Between guessing and this, a classifier that has stopped learning has not understood its own training data.
@@ -18,33 +27,35 @@ BEHIND = 0.15
 FEWEST = 5
 
 
-def accuracy(run: Run, goal: Objective) -> list[Signal]:
-    """Whether the end of training is good or poor in absolute terms; the loss alone cannot tell."""
+def detect(goal: Objective, series: Sequence[Series], classes: Setting | None, chance: Signal | None) -> list[Signal]:
+    """Whether the end of training is good or poor in absolute terms; the loss alone cannot tell.
+
+    `chance` is what `chance.at_chance` found.
+    """
     if goal.shape.broke is not None:
         return []
-    measured = [row for row in run.series if (is_accuracy(row.name) or is_r2(row)) and np.isfinite(row.values).any()]
+    measured = [row for row in series if (is_accuracy(row.name) or is_r2(row)) and np.isfinite(row.values).any()]
     # The training data's own accuracy where it is known: validation may be lower for other reasons.
     row = max(measured, key=lambda row: (row.phase in {"train", ""}, len(row)), default=None)
     if row is None:
         return []
-    behind = _lagging(run, measured) or _lost(run, row)
+    behind = _lagging(measured) or _lost(row)
     if behind:
         return behind
     end = _end(row)
     shown = f"`{row.original}` ends at {row.values[np.isfinite(row.values)][-1]:.4g}"
-    place = cite(run, row, len(row) - 1, shown)
+    place = cite(row, len(row) - 1, shown)
     if end >= HIGH:
         return [Signal(id="accuracy-high", claim=shown, citations=[place])]
-    classes = class_count(run)
-    chance = 0.0 if is_r2(row) else 1 / float(classes.value) if classes is not None else 0.1
-    if chance * 1.3 < end < LOW and row.phase in {"train", ""} and at_chance(run, goal) is None:
+    guessing = 0.0 if is_r2(row) else 1 / float(classes.value) if classes is not None else 0.1
+    if guessing * 1.3 < end < LOW and row.phase in {"train", ""} and chance is None:
         facts = {"train_accuracy": round(end, 4)}
         strength = min(1.0, (LOW - end) / 0.4)
         return [Signal(id="accuracy-low-in-training", claim=shown, strength=strength, citations=[place], facts=facts)]
     return []
 
 
-def _lagging(run: Run, measured: list[Series]) -> list[Signal]:
+def _lagging(measured: list[Series]) -> list[Signal]:
     """Training data known by heart, and an accuracy on other data that stays far behind."""
     scores = [row for row in measured if is_accuracy(row.name) and len(row) >= FEWEST]
     train = next((row for row in scores if row.phase in {"train", ""}), None)
@@ -53,11 +64,11 @@ def _lagging(run: Run, measured: list[Series]) -> list[Signal]:
         return []
     gap = _end(train) - _end(held_out)
     claim = f"`{train.original}` ends at {_end(train):.3g}, `{held_out.original}` at {_end(held_out):.3g}"
-    places = [cite(run, row, len(row) - 1, claim) for row in (train, held_out)]
+    places = [cite(row, len(row) - 1, claim) for row in (train, held_out)]
     return [Signal(id="val-accuracy-lags", claim=claim, strength=min(1.0, gap / 0.25), citations=places)]
 
 
-def _lost(run: Run, row: Series) -> list[Signal]:
+def _lost(row: Series) -> list[Signal]:
     """An accuracy in training that was there and is gone: not a net that cannot learn, but one that was thrown out."""
     finite = row.values[np.isfinite(row.values)]
     if row.phase not in {"train", ""} or is_r2(row) or len(finite) < FEWEST:
@@ -68,7 +79,7 @@ def _lost(run: Run, row: Series) -> list[Signal]:
     if late > 0.5 * best or best - late < BEHIND:
         return []
     claim = f"`{row.original}` was {row.values[top]:.4g} at {where(row, top)} and ends at {finite[-1]:.4g}"
-    places = [cite(run, row, top, "the best accuracy"), cite(run, row, len(row) - 1, "the accuracy at the end")]
+    places = [cite(row, top, "the best accuracy"), cite(row, len(row) - 1, "the accuracy at the end")]
     return [Signal(id="accuracy-lost", claim=claim, citations=places)]
 
 

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite, where
 from traindx.detectors.curves.objective import Objective
 from traindx.detectors.curves.shape import Numbers
-from traindx.readers import Run, Series
+from traindx.readers.model import Series
+
+SIGNALS = {
+    "loss-diverged": "the loss rose lastingly above its best level",
+    "loss-above-its-start": "the loss left its first value upwards and never came back",
+    "loss-shifted-level": "the loss jumped to a higher level in one step and went on learning from there",
+    "loss-stepped-level": "the loss went to a higher level in one step and holds it, below its start",
+    "loss-non-finite": "the loss is NaN or Inf from some point on",
+    "loss-non-finite-briefly": "single losses are NaN or Inf and the curve goes on",
+    "loss-non-finite-from-start": "the very first loss is NaN or Inf",
+    "loss-climbed-before-nan": "the loss climbed right before it became NaN or Inf",
+    "nan-out-of-the-blue": "the loss was as always right before it became NaN or Inf",
+    "loss-nan-masked": "the loss is printed as 0.0 while the gradient norm is NaN or Inf",
+    "loss-spike-recovered": "the loss jumped up and came back on its own",
+    "loss-thrown-up": "the loss was thrown far above its start and has learned nothing",
+    "loss-relearned": "the loss jumped at once and took long to come back",
+}
 
 FEWEST = 5
 # How far before the first NaN the rise that leads to it is looked for: a tenth of the run, at least three points.
@@ -17,20 +35,20 @@ ASTRONOMICAL = 1e9
 """a loss beyond this has run away already, whatever it is of"""
 
 
-def breaks(run: Run, goal: Objective) -> list[Signal]:
+def detect(goal: Objective, series: Sequence[Series]) -> list[Signal]:
     """The break, and what came right before it."""
     shape = goal.shape
     found = []
     if shape.first_non_finite is not None:
-        found.extend(_non_finite(run, goal, shape.first_non_finite))
+        found.extend(_non_finite(goal, shape.first_non_finite))
     else:
-        found.extend(_masked(run, goal))
+        found.extend(_masked(goal, series))
     if shape.onset is not None:
-        found.extend(_divergence(run, goal, shape.onset))
-    elif shape.first_non_finite is None and (worse := _above_its_start(run, goal)) is not None:
+        found.extend(_divergence(goal, shape.onset))
+    elif shape.first_non_finite is None and (worse := _above_its_start(goal)) is not None:
         found.append(worse)
     elif shape.peak_index is not None and shape.first_non_finite is None:
-        found.extend(_recovered(run, goal, shape.peak_index))
+        found.extend(_recovered(goal, shape.peak_index))
     return found
 
 
@@ -70,7 +88,7 @@ def never_came_back(goal: Objective) -> bool:
     return float(np.mean(costs[1:] <= costs[0])) <= 0.05 and above > max(0.05 * abs(float(costs[0])), 0.6 * swing)
 
 
-def _above_its_start(run: Run, goal: Objective) -> Signal | None:
+def _above_its_start(goal: Objective) -> Signal | None:
     """A curve that left its first value upwards and never came back; one that learns ends below it almost surely."""
     first = float(goal.costs[0])
     if not never_came_back(goal):
@@ -78,41 +96,41 @@ def _above_its_start(run: Run, goal: Objective) -> Signal | None:
     loss = goal.series
     end = goal.shape.end
     claim = f"`{loss.original}` rises from its first value {first:.4g} and never comes back: it ends at {end:.4g}"
-    places = [cite(run, loss, 0, "the first value"), cite(run, loss, len(loss) - 1, "the last value")]
+    places = [cite(loss, 0, "the first value"), cite(loss, len(loss) - 1, "the last value")]
     facts: dict[str, Fact] = {"loss_start": first, "loss_end": goal.shape.end, "onset": where(loss, 1)}
     return Signal(id="loss-above-its-start", claim=claim, citations=places, facts=facts)
 
 
-def _non_finite(run: Run, goal: Objective, first: int) -> list[Signal]:
+def _non_finite(goal: Objective, first: int) -> list[Signal]:
     loss = goal.series
     at = where(loss, first)
     after = goal.costs[first:]
     came_back = np.isfinite(after).sum()
     if came_back > 0.5 * len(after) and np.isfinite(after[-max(2, len(after) // 10) :]).all():
         claim = f"`{loss.original}` is {loss.values[first]} at {at} and finite again afterwards"
-        return [Signal(id="loss-non-finite-briefly", claim=claim, citations=[cite(run, loss, first, claim)])]
+        return [Signal(id="loss-non-finite-briefly", claim=claim, citations=[cite(loss, first, claim)])]
     claim = f"`{loss.original}` is {loss.values[first]} from {at} on"
     facts: dict[str, Fact] = {"onset": at}
     before = np.flatnonzero(np.isfinite(goal.costs[:first]))[-1:].tolist()
-    places = [cite(run, loss, first, claim)]
+    places = [cite(loss, first, claim)]
     if before:
         facts |= {"last_good": where(loss, before[0]), "loss_before": float(loss.values[before[0]])}
-        places.insert(0, cite(run, loss, before[0], "the last finite value"))
+        places.insert(0, cite(loss, before[0], "the last finite value"))
     return [
         Signal(id="loss-non-finite", claim=claim, citations=places, facts=facts),
-        *_lead(run, goal, first),
+        *_lead(goal, first),
     ]
 
 
-def _lead(run: Run, goal: Objective, first: int) -> list[Signal]:
+def _lead(goal: Objective, first: int) -> list[Signal]:
     """Whether the curve climbed before its first NaN, or was as always."""
     loss, costs = goal.series, goal.costs
     if first == 0:
         claim = f"`{loss.original}` is not finite from the very first value"
-        return [Signal(id="loss-non-finite-from-start", claim=claim, citations=[cite(run, loss, 0, claim)])]
+        return [Signal(id="loss-non-finite-from-start", claim=claim, citations=[cite(loss, 0, claim)])]
     finite = costs[:first][np.isfinite(costs[:first])]
     if len(finite) and float(finite.max()) > ASTRONOMICAL and not goal.rewarded:
-        return [_climbed(run, goal, first, f"{finite.max():.4g} is no loss that a model starts from")]
+        return [_climbed(goal, first, f"{finite.max():.4g} is no loss that a model starts from")]
     if len(finite) < 2:
         return []
     lead = finite[-min(max(3, len(finite) // LEAD), len(finite)) :]
@@ -123,25 +141,25 @@ def _lead(run: Run, goal: Objective, first: int) -> list[Signal]:
     low = float(calm.min())
     top = float(lead.max())
     if top > max(usual + 3 * spread, low + 0.5 * abs(low), 1.2 * finite[0] if finite[0] > 0 else -np.inf):
-        return [_climbed(run, goal, first, f"{usual:.4g} was usual")]
+        return [_climbed(goal, first, f"{usual:.4g} was usual")]
     if len(finite) < 4:
         return []
     claim = f"`{loss.original}` was as always ({finite[-1]:.4g}) right before it became {loss.values[first]}"
-    return [Signal(id="nan-out-of-the-blue", claim=claim, citations=[cite(run, loss, first - 1, claim)])]
+    return [Signal(id="nan-out-of-the-blue", claim=claim, citations=[cite(loss, first - 1, claim)])]
 
 
-def _climbed(run: Run, goal: Objective, first: int, usual: str) -> Signal:
+def _climbed(goal: Objective, first: int, usual: str) -> Signal:
     """A climb before the first NaN, cited at its top."""
     loss, costs = goal.series, goal.costs
     start = max(0, first - max(3, first // LEAD))
     at = start + int(np.nanargmax(np.where(np.isfinite(costs[start:first]), costs[start:first], -np.inf)))
     top = float(loss.values[at])
     claim = f"`{loss.original}` had climbed to {top:.4g} before it was lost; {usual}"
-    place = cite(run, loss, at, f"the top of the climb: {top:.4g}")
+    place = cite(loss, at, f"the top of the climb: {top:.4g}")
     return Signal(id="loss-climbed-before-nan", claim=claim, citations=[place], facts={"loss_before": top})
 
 
-def _masked(run: Run, goal: Objective) -> list[Signal]:
+def _masked(goal: Objective, series: Sequence[Series]) -> list[Signal]:
     """A loss of exactly zero beside a gradient norm that is not finite: trainers print NaN losses as 0.0."""
     zeros = goal.costs == 0.0
     if not len(zeros) or not zeros[-1]:
@@ -151,17 +169,17 @@ def _masked(run: Run, goal: Objective) -> list[Signal]:
     if len(zeros) - first < 2:
         return []
     loss = goal.series
-    norm = _lost_norm(run, loss, float(loss.at[first]))
+    norm = _lost_norm(series, loss, float(loss.at[first]))
     if norm is None:
         return []
     at = where(loss, first)
     claim = f"`{loss.original}` is exactly 0.0 from {at} on while `{norm.original}` is not finite: a NaN in disguise"
-    places = [cite(run, loss, first, "the loss is printed as zero"), cite(run, norm, len(norm) - 1, "the gradient")]
+    places = [cite(loss, first, "the loss is printed as zero"), cite(norm, len(norm) - 1, "the gradient")]
     return [Signal(id="loss-nan-masked", claim=claim, citations=places, facts={"onset": at})]
 
 
-def _lost_norm(run: Run, loss: Series, since: float) -> Series | None:
-    for row in run.series:
+def _lost_norm(series: Sequence[Series], loss: Series, since: float) -> Series | None:
+    for row in series:
         if row.name == "grad_norm" and row.axis == loss.axis and len(row):
             late = row.values[row.at >= since]
             if len(late) and not np.isfinite(late).any():
@@ -169,15 +187,15 @@ def _lost_norm(run: Run, loss: Series, since: float) -> Series | None:
     return None
 
 
-def _divergence(run: Run, goal: Objective, onset: int) -> list[Signal]:
+def _divergence(goal: Objective, onset: int) -> list[Signal]:
     loss, shape = goal.series, goal.shape
     before = max(onset - 1, 0)
     at = where(loss, onset)
     change = f"from {loss.values[before]:.4g} to {loss.values[onset]:.4g}"
     claim = f"`{loss.original}` {goal.rose} {change} at {at} and ended at {goal.shown(shape.end):.4g}"
     places = [
-        cite(run, loss, before, f"the last value before the break: {loss.values[before]:.4g}"),
-        cite(run, loss, onset, f"the loss breaks here: {loss.values[onset]:.4g}"),
+        cite(loss, before, f"the last value before the break: {loss.values[before]:.4g}"),
+        cite(loss, onset, f"the loss breaks here: {loss.values[onset]:.4g}"),
     ]
     facts: dict[str, Fact] = {
         "onset": at,
@@ -226,13 +244,13 @@ def _learns_on(after: Numbers, noise: float) -> bool:
     return float(after.max()) <= 2 * float(np.median(after)) and early - late > max(0.02 * abs(early), noise)
 
 
-def _recovered(run: Run, goal: Objective, top: int) -> list[Signal]:
+def _recovered(goal: Objective, top: int) -> list[Signal]:
     loss, shape = goal.series, goal.shape
     claim = f"`{loss.original}` jumped to {loss.values[top]:.4g} at {where(loss, top)} and came back"
     facts: dict[str, Fact] = {"spike_at": where(loss, top), "spike": float(loss.values[top])}
     # A spike that recovered is worth a remark, never a cause by itself: its strength stays below the bar.
     strength = 0.8 * float(np.clip((goal.costs[top] - shape.best) / max(shape.improvement, 1e-12), 0.3, 1.0))
-    place = cite(run, loss, top, claim)
+    place = cite(loss, top, claim)
     if not goal.rewarded and 0 < 1.3 * shape.start < goal.costs[top] and shape.end > 0.95 * shape.start:
         said = f"`{loss.original}` was thrown up to {loss.values[top]:.4g} and never got below its start"
         thrown = Signal(id="loss-thrown-up", claim=said, citations=[place], facts=facts)
@@ -244,7 +262,7 @@ def _recovered(run: Run, goal: Objective, top: int) -> list[Signal]:
     span = f"from {loss.values[first - 1]:.4g} to {loss.values[top]:.4g}"
     said = f"`{loss.original}` jumped {span} at {at} and came back slowly"
     facts |= {"onset": at, "loss_before": float(loss.values[first - 1]), "loss_after": float(loss.values[top])}
-    places = [cite(run, loss, first - 1, "the last value before the jump"), cite(run, loss, top, said)]
+    places = [cite(loss, first - 1, "the last value before the jump"), cite(loss, top, said)]
     return [
         Signal(id="loss-spike-recovered", claim=claim, strength=0.5 * strength, citations=[place], facts=facts),
         Signal(id="loss-relearned", claim=said, citations=places, facts=facts),

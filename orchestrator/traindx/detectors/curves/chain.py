@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from traindx.readers import Series
+from traindx.readers.model import Series
 
 # A resumed job may repeat the steps since the last checkpoint.
 OVERLAP = 0.1

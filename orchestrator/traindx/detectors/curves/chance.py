@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,7 +13,13 @@ from traindx.detectors.citing import cite
 from traindx.detectors.curves.objective import Objective, words_of
 from traindx.detectors.curves.shape import Numbers
 from traindx.detectors.settings.lookup import named
-from traindx.readers import Run, Series, Setting
+from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.model import Series, Setting
+
+SIGNALS = {
+    "loss-at-chance": "the loss sits at ln K for a whole number of classes",
+    "loss-at-variance": "a regression stays at the variance of its target",
+}
 
 CLASS_COUNTS = ("num_classes", "n_classes", "classes", "num_labels", "n_labels", "nclass", "n_class", "num_class")
 VOCABULARIES = ("vocab_size", "n_vocab", "vocab", "n_tokens")
@@ -24,15 +31,15 @@ _ACCURACIES = {"accuracy", "acc", "top1", "top1_acc", "acc1", "a_acc"}
 _R2 = re.compile(r"(?:^|[^a-z0-9])r2(?:[^a-z0-9]|$)")
 
 
-def class_count(run: Run) -> Setting | None:
+def class_count(settings: Sequence[Setting]) -> Setting | None:
     """The configured number of classes or tokens."""
-    found = named(run.settings, *CLASS_COUNTS) or named(run.settings, *VOCABULARIES)
+    found = named(settings, *CLASS_COUNTS) or named(settings, *VOCABULARIES)
     return found if found is not None and 2 <= float(found.value) <= 1e6 else None
 
 
-def accuracy_share(run: Run) -> float | None:
+def accuracy_share(series: Sequence[Series]) -> float | None:
     """The best accuracy that any phase has in the second half of the run, between 0 and 1."""
-    rows = [row.values[np.isfinite(row.values)] for row in run.series if is_accuracy(row.name)]
+    rows = [row.values[np.isfinite(row.values)] for row in series if is_accuracy(row.name)]
     return max((_best_late(values) for values in rows if len(values)), default=None)
 
 
@@ -49,23 +56,24 @@ def is_accuracy(name: str) -> bool:
     return last in _ACCURACIES or last.endswith("_accuracy")
 
 
-def at_chance(run: Run, goal: Objective) -> Signal | None:
+def at_chance(
+    goal: Objective, series: Sequence[Series], classes: Setting | None, code: Sequence[CodeUnit]
+) -> Signal | None:
     """Whether the loss stays at ln K, the price of knowing nothing but the number of classes."""
     shape, loss = goal.shape, goal.series
     if goal.rewarded or not shape.enough or shape.onset is not None or shape.first_non_finite is not None:
         return None
-    unexplained = _at_variance(run, goal)
+    unexplained = _at_variance(goal, series, code)
     if unexplained is not None:
         return unexplained
     if not 0 < shape.end < math.log(MOST_CLASSES) + 1:
         return None
-    known = class_count(run)
-    classes = int(known.value) if known is not None else round(math.exp(shape.end))
-    if classes < 2:
+    count = int(classes.value) if classes is not None else round(math.exp(shape.end))
+    if count < 2:
         return None
-    chance = math.log(classes)
-    accuracy = accuracy_share(run)
-    guesses = accuracy is not None and 0.7 / classes <= accuracy <= 1.2 / classes
+    chance = math.log(count)
+    accuracy = accuracy_share(series)
+    guesses = accuracy is not None and 0.7 / count <= accuracy <= 1.2 / count
     # Who guesses right once in K guesses, whatever came before: then the end alone is looked at.
     late = goal.costs[len(goal.costs) * (2 if guesses else 1) // 3 :]
     late = late[np.isfinite(late)]
@@ -81,40 +89,40 @@ def at_chance(run: Run, goal: Objective) -> Signal | None:
     third = max(1, len(late) // 3)
     if abs(float(np.median(late[:third]) - np.median(late[-third:]))) > slack * chance + wobble:
         return None
-    if accuracy is not None and accuracy > 1.6 / classes + 0.02:
+    if accuracy is not None and accuracy > 1.6 / count + 0.02:
         return None
-    certain = known is not None or accuracy is not None
+    certain = classes is not None or accuracy is not None
     fell_to_it = shape.start > 1.5 * chance
     # ln K of some K is near any number: only few classes tell, and after a fall only the number itself.
-    if not certain and (classes > FEW_CLASSES or (fell_to_it and abs(shape.end - chance) > 0.003 * chance)):
+    if not certain and (count > FEW_CLASSES or (fell_to_it and abs(shape.end - chance) > 0.003 * chance)):
         return None
     strength = 0.6 if fell_to_it and not certain else 1.0
     guessing = f", and accuracy is {accuracy:.1%}" if accuracy is not None else ""
-    claim = f"`{loss.original}` sits at {shape.end:.4g}, and ln {classes} = {chance:.4g}{guessing}"
-    facts: dict[str, Fact] = {"classes": classes, "chance": chance, "loss_end": shape.end}
-    place = cite(run, loss, len(loss) - 1, claim)
+    claim = f"`{loss.original}` sits at {shape.end:.4g}, and ln {count} = {chance:.4g}{guessing}"
+    facts: dict[str, Fact] = {"classes": count, "chance": chance, "loss_end": shape.end}
+    place = cite(loss, len(loss) - 1, claim)
     return Signal(id="loss-at-chance", claim=claim, strength=strength, citations=[place], facts=facts)
 
 
-def _at_variance(run: Run, goal: Objective) -> Signal | None:
+def _at_variance(goal: Objective, series: Sequence[Series], code: Sequence[CodeUnit]) -> Signal | None:
     """Whether a regression stays at the variance of its target: R2 of zero, or a squared error that stays at one."""
     shape, loss = goal.shape, goal.series
     fell = shape.improvement > max(0.05 * abs(shape.start), 2 * shape.noise)
-    explained = next((row for row in run.series if is_r2(row) and len(row) >= 3), None)
+    explained = next((row for row in series if is_r2(row) and len(row) >= 3), None)
     facts: dict[str, Fact] = {"loss_end": shape.end}
     if explained is not None:
         finite = explained.values[np.isfinite(explained.values)]
         if not len(finite) or fell or float(np.median(finite[-max(1, len(finite) // 4) :])) > 0.05:
             return None
         claim = f"`{explained.original}` ends at {finite[-1]:.3g}: nothing of the target's variance is explained"
-        place = cite(run, explained, len(explained) - 1, claim)
+        place = cite(explained, len(explained) - 1, claim)
         return Signal(id="loss-at-variance", claim=claim, citations=[place], facts=facts)
-    squared = {"mse", "l2"} & words_of(loss) or any("squared-error" in unit.traits for unit in run.code)
+    squared = {"mse", "l2"} & words_of(loss) or any("squared-error" in unit.traits for unit in code)
     if not squared or fell or not 0.93 < shape.end < 1.07:
         return None
     claim = f"`{loss.original}` stays at {shape.end:.4g}: a standardised target has a variance of 1"
     return Signal(
-        id="loss-at-variance", claim=claim, strength=0.8, citations=[cite(run, loss, len(loss) - 1, claim)], facts=facts
+        id="loss-at-variance", claim=claim, strength=0.8, citations=[cite(loss, len(loss) - 1, claim)], facts=facts
     )
 
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 import math
 import re
 
-from traindx.contract import Citation, Signal
-from traindx.detectors.citing import cite, where
+from traindx.contract import Signal
+from traindx.detectors.citing import cite, cite_line, where
 from traindx.detectors.curves.objective import Objective
-from traindx.readers import Run
+from traindx.readers.model import Excerpt, Stretch
+from traindx.readers.quoting import quote_of
+
+SIGNALS = {
+    "run-ended-in-order": "after its last value the run says that it is done, or was stopped early on purpose",
+    "run-completed": "the last logged step is the last planned one",
+}
 
 # `Epoch 3/3` ends every script; thousands of steps to the last one are a training that went through.
 FEWEST_STEPS = 100
@@ -23,32 +29,38 @@ _DONE = re.compile(
 _OUT_OF = re.compile(r"(?<![\d.])(\d{1,12})\s?/\s?(\d{1,12})(?![\d.])")
 
 
-def completion(run: Run, goal: Objective) -> list[Signal]:
-    """The last logged step is the last planned one, and its loss is finite."""
+def wanted_lines(goal: Objective) -> Stretch | None:
+    """Where a run says how it ended: the line of the last value, where that is finite, and those after it."""
     loss, last = goal.series, len(goal) - 1
     if last < 0 or loss.place != "line" or not math.isfinite(goal.costs[last]):
-        return []
-    return [*_planned(run, goal), *_in_order(run, goal)]
+        return None
+    line = int(loss.lines[last])
+    return Stretch(loss.source_at(last), line, line + AFTER)
 
 
-def _in_order(run: Run, goal: Objective) -> list[Signal]:
+def detect(goal: Objective, ending: Excerpt) -> list[Signal]:
+    """The last logged step is the last planned one, or the run says that it is done."""
+    return [*_planned(goal, ending), *_in_order(ending)]
+
+
+def _in_order(ending: Excerpt) -> list[Signal]:
     """The run says itself, after its last value, that it is done or was stopped on purpose."""
-    loss, last = goal.series, len(goal) - 1
-    source, line = loss.source_at(last), int(loss.lines[last])
-    for number, text in enumerate(run.lines(source, line + 1, line + AFTER), line + 1):
+    for number, text in list(ending.numbered())[1:]:
         if _DONE.search(text[:400]):
-            quote = text.strip()[:240]
-            place = Citation(claim="the run ends in order", source=source, locator=f"line {number}", quote=quote)
+            quote = quote_of(text)
+            place = cite_line(ending.source, number, "the run ends in order", quote)
             return [Signal(id="run-ended-in-order", claim=f"the run ended in order: {quote}", citations=[place])]
     return []
 
 
-def _planned(run: Run, goal: Objective) -> list[Signal]:
+def _planned(goal: Objective, ending: Excerpt) -> list[Signal]:
     loss, last = goal.series, len(goal) - 1
     if loss.at[last] < FEWEST_STEPS:
         return []
-    place = cite(run, loss, last, f"the planned end: {where(loss, last)}")
-    counted = [(int(done), int(total)) for done, total in _OUT_OF.findall(place.quote)]
+    place = cite(loss, last, f"the planned end: {where(loss, last)}")
+    counted = [
+        (int(done), int(total)) for done, total in _OUT_OF.findall(quote_of("".join(ending.lines[:1]), place.quote))
+    ]
     if (int(loss.at[last]), int(loss.at[last])) not in counted:
         return []
     claim = f"the run came to its planned end, {where(loss, last)}, with `{loss.original}` at {loss.values[last]:.4g}"

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from traindx.contract import Fact, Signal
+from traindx.contract import Fact, Signal, SignalKind
 from traindx.detectors.citing import cite, where
 from traindx.detectors.curves.breaks import never_came_back
-from traindx.detectors.curves.chance import at_chance
 from traindx.detectors.curves.loss import validation_of
 from traindx.detectors.curves.objective import Objective
 from traindx.detectors.curves.restlessness import falls_steadily
-from traindx.readers import Run
+from traindx.readers.model import Series
+
+SIGNALS: dict[str, str | SignalKind] = {
+    "loss-dropped-at-once": "the first value is hundreds of times above all others, which hardly move",
+    "loss-wanders": "averages over whole epochs wander without getting better",
+    "loss-never-fell": "the loss ended where it began",
+    "loss-constant": "the loss is the same number at every point",
+    "loss-fell": SignalKind("the loss fell clearly and ended near its best", group="loss-fell"),
+    "loss-fell-far": SignalKind("the loss fell to a fifth of its start or below", group="loss-fell"),
+    "loss-stays-high": "the loss fell, and still stands at more than half of its start",
+    "run-very-short": "the run made a few hundred updates in all",
+    "loss-settled-early": "the loss stopped moving in the first part of the run, at a good part of its start",
+    "loss-still-falling": "the last quarter of the run still brought a good part of the improvement",
+}
 
 # A curve that has come this far in the first quarter and no further afterwards has settled.
 EARLY = 0.3
@@ -25,8 +39,8 @@ MANY = 128
 """points of which a thirty-second still has a level"""
 
 
-def learning(run: Run, goal: Objective) -> list[Signal]:
-    """What the curve gained from its start to its end."""
+def detect(goal: Objective, series: Sequence[Series], chance: Signal | None) -> list[Signal]:
+    """What the curve gained from its start to its end; `chance` is what `chance.at_chance` found."""
     shape, loss = goal.shape, goal.series
     if not shape.enough or shape.onset is not None or shape.first_non_finite is not None:
         return []
@@ -41,21 +55,20 @@ def learning(run: Run, goal: Objective) -> list[Signal]:
         return []
     if len(values) >= 5 and float(values.max()) == float(values.min()):
         claim = f"`{loss.original}` is {goal.shown(shape.end):.6g} at every one of {shape.points} points"
-        return [Signal(id="loss-constant", claim=claim, citations=[cite(run, loss, last, claim)], facts=facts)]
-    chance = at_chance(run, goal)
+        return [Signal(id="loss-constant", claim=claim, citations=[cite(loss, last, claim)], facts=facts)]
     slowly = chance is None and falls_steadily(goal)
     if (chance is not None and chance.strength == 1.0) or not (_fell(goal) or slowly):
         claim = f"`{loss.original}` stayed near {goal.shown(shape.end):.4g} from the first point to the last"
-        flat = Signal(id="loss-never-fell", claim=claim, citations=[cite(run, loss, last, claim)], facts=facts)
-        return [flat, *_wanders(run, goal)] if chance is None else [flat, chance]
+        flat = Signal(id="loss-never-fell", claim=claim, citations=[cite(loss, last, claim)], facts=facts)
+        return [flat, *_wanders(goal)] if chance is None else [flat, chance]
     span = f"from {goal.shown(shape.start):.4g} to {goal.shown(shape.end):.4g}"
     claim = f"`{loss.original}` {goal.fell} {span} over {shape.points} points"
-    ends = [cite(run, loss, 0, "the first value"), cite(run, loss, last, "the last value")]
+    ends = [cite(loss, 0, "the first value"), cite(loss, last, "the last value")]
     found = [Signal(id="loss-fell", claim=claim, citations=ends, facts=facts)]
     if _at_once(goal):
         said = f"`{loss.original}` came down from {goal.costs[0]:.4g} before its second point, and hardly since"
         found.append(Signal(id="loss-dropped-at-once", claim=said, citations=ends[:1], facts=facts))
-    strength = _still_falling(run, goal)
+    strength = _still_falling(goal, series)
     if strength > 0:
         said = f"`{loss.original}` was still falling at the end: {goal.shown(shape.end):.4g}"
         found.append(Signal(id="loss-still-falling", claim=said, strength=strength, citations=ends[1:], facts=facts))
@@ -88,17 +101,17 @@ def _at_once(goal: Objective) -> bool:
     return float(costs[0]) > EXPLOSION * float(costs[1:].max()) and late > 0.5 * early
 
 
-def _wanders(run: Run, goal: Objective) -> list[Signal]:
+def _wanders(goal: Objective) -> list[Signal]:
     """Means over whole epochs that differ by a fiftieth and more from one to the next: the weights are thrown about."""
     shape, loss = goal.shape, goal.series
     if goal.rewarded or loss.axis != "epoch" or shape.points < 10 or shape.noise <= RESTLESS * abs(shape.end):
         return []
     claim = f"`{loss.original}` wanders by {shape.noise:.3g} from epoch to epoch around {shape.end:.4g}"
-    place = cite(run, loss, len(loss) - 1, claim)
+    place = cite(loss, len(loss) - 1, claim)
     return [Signal(id="loss-wanders", claim=claim, citations=[place], facts={"swing": shape.noise})]
 
 
-def _still_falling(run: Run, goal: Objective) -> float:
+def _still_falling(goal: Objective, series: Sequence[Series]) -> float:
     """How clearly the last quarter still brought something: a share of all that was gained, or of what was left.
 
     Where validation is known it must fall as well: training loss alone goes on falling when samples are memorised.
@@ -123,7 +136,7 @@ def _still_falling(run: Run, goal: Objective) -> float:
         first, second = (float(np.median(part)) for part in np.array_split(values, 32)[30:])
         if first - second < 0.03 * (before - now):
             return 0.0
-    seen_on = validation_of(goal.series, run.series)
+    seen_on = validation_of(goal.series, series)
     if strength > 0 and seen_on is not None and len(seen_on) >= 4:
         seen = seen_on.values[np.isfinite(seen_on.values)]
         tail = max(1, len(seen) // 4)

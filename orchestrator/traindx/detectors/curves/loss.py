@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from traindx.readers import Series
+from traindx.readers.model import Series
 from traindx.vocabulary.metrics import normalise
 
 # What people call a loss when they do not call it a loss; lower is better for all of them.

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from traindx.detectors.curves.chain import chained
 from traindx.detectors.curves.loss import main_loss
 from traindx.detectors.curves.shape import Numbers, Shape, shape_of
-from traindx.readers import Run, Series
+from traindx.readers.model import Series
 
 _WORDS = re.compile(r"[^a-z]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -65,15 +64,12 @@ class Objective:
         return len(self.costs)
 
 
-_known: WeakKeyDictionary[Run, Objective | None] = WeakKeyDictionary()
-
-
-def objective(run: Run) -> Objective | None:
-    """The curve a run is judged by: its reward where it earns one, else its loss. Measured once per run."""
-    if run not in _known:
-        chosen = _chosen(run.series)
-        _known[run] = None if chosen is None else measured(chained(chosen, run.series))
-    return _known[run]
+def objective(series: Sequence[Series]) -> Objective | None:
+    """The curve a run is judged by: its reward where it earns one, else its loss. Ask for it by `run.once(objective)`:
+    measuring takes a while.
+    """
+    chosen = _chosen(series)
+    return None if chosen is None else measured(chained(chosen, series))
 
 
 def measured(series: Series) -> Objective:

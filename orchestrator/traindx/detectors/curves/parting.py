@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from traindx.detectors.citing import nearest_index
 from traindx.detectors.curves.shape import Numbers
-from traindx.readers import Series
+from traindx.readers.model import Series
 
 WINDOWS = 200
 FEWEST = 4

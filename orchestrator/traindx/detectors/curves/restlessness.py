@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite, where
-from traindx.detectors.curves.chance import at_chance
 from traindx.detectors.curves.loss import validation_of
 from traindx.detectors.curves.objective import Objective, measured
 from traindx.detectors.curves.shape import Numbers
-from traindx.detectors.settings.rate import logged_rate
-from traindx.readers import Run
+from traindx.readers.model import Series
+
+SIGNALS = {
+    "loss-unstable-early": "the loss shoots up within the first tenth of the run before it settles",
+    "loss-oscillates": "the loss swings widely without a trend",
+    "loss-fell-slowly": "the loss falls steadily but has hardly left its start",
+}
 
 
-def restlessness(run: Run, goal: Objective) -> list[Signal]:
-    """The unrest that is neither a break nor plain noise."""
+def detect(goal: Objective, series: Sequence[Series], rate: Series | None, chance: Signal | None) -> list[Signal]:
+    """The unrest that is neither a break nor plain noise; `rate` is the logged one, `chance` is from `at_chance`."""
     shape, loss = goal.shape, goal.series
     index = np.flatnonzero(np.isfinite(goal.costs))
     values = goal.costs[index]
     if len(values) < 10 or shape.onset is not None:
         return []
     fallen = shape.improvement / max(abs(shape.start), 1e-12)
-    slow = 0 < fallen < 0.15 and not goal.rewarded and (at_chance(run, goal) is None or _ruled(values))
+    slow = 0 < fallen < 0.15 and not goal.rewarded and (chance is None or _ruled(values))
     if len(values) < 20:
-        return _slowly(run, goal) if slow else []
+        return _slowly(goal, series, rate) if slow else []
     learned = max(shape.improvement, 1e-12)
     early = values[: max(3, len(values) // 10)]
     top = int(np.argmax(early))
@@ -33,29 +39,29 @@ def restlessness(run: Run, goal: Objective) -> list[Signal]:
         at = int(index[top])
         claim = f"`{loss.original}` goes from {loss.values[index[0]]:.4g} to {loss.values[at]:.4g} at {where(loss, at)}"
         facts: dict[str, Fact] = {"spike": float(loss.values[at]), "spike_at": where(loss, at)}
-        found.append(Signal(id="loss-unstable-early", claim=claim, citations=[cite(run, loss, at, claim)], facts=facts))
+        found.append(Signal(id="loss-unstable-early", claim=claim, citations=[cite(loss, at, claim)], facts=facts))
     half = values[len(values) // 2 :]
     swing = float(np.percentile(half, 90) - np.percentile(half, 10))
     drift = abs(float(np.mean(half[: len(half) // 2]) - np.mean(half[len(half) // 2 :])))
     last = len(loss) - 1
     if swing > 0.5 * learned and drift < 0.25 * swing and swing > 0.3 * abs(float(np.median(half))):
         claim = f"`{loss.original}` swings by {swing:.3g} over the second half of the run, with no trend"
-        place = cite(run, loss, last, claim)
+        place = cite(loss, last, claim)
         found.append(Signal(id="loss-oscillates", claim=claim, citations=[place], facts={"swing": swing}))
-    return [*found, *_slowly(run, goal)] if slow else found
+    return [*found, *_slowly(goal, series, rate)] if slow else found
 
 
-def _slowly(run: Run, goal: Objective) -> list[Signal]:
+def _slowly(goal: Objective, series: Sequence[Series], rate: Series | None) -> list[Signal]:
     """A fall in a straight line, or as straight as the rate was lowered; seen in validation where training is noisy."""
-    seen_on = validation_of(goal.series, run.series)
+    seen_on = validation_of(goal.series, series)
     for one in (goal, *([measured(seen_on)] if seen_on is not None else [])):
         fallen = one.shape.improvement / max(abs(one.shape.start), 1e-12)
         straight = one.shape.slope > 0.15 and falls_steadily(one)
         least = 0.0 if straight and _ruled(one.costs[np.isfinite(one.costs)]) else 0.005
-        if least < fallen < 0.15 and (straight or _falls_with_the_rate(run, one)):
+        if least < fallen < 0.15 and (straight or _falls_with_the_rate(one, rate)):
             way = "steadily to the end" if straight else "in step with the learning rate as it was lowered"
             claim = f"`{one.series.original}` fell by only {fallen:.1%} over {one.shape.points} points, {way}"
-            place = cite(run, one.series, len(one.series) - 1, claim)
+            place = cite(one.series, len(one.series) - 1, claim)
             return [Signal(id="loss-fell-slowly", claim=claim, citations=[place])]
     return []
 
@@ -74,9 +80,9 @@ def falls_steadily(goal: Objective) -> bool:
     return _falls_along(np.arange(len(values), dtype=np.float64), values, goal.shape.noise)
 
 
-def _falls_with_the_rate(run: Run, goal: Objective) -> bool:
+def _falls_with_the_rate(goal: Objective, rate: Series | None) -> bool:
     """Whether every bit of learning rate brought as much as any other, to the last: nothing was near its end."""
-    rate, loss = logged_rate(run), goal.series
+    loss = goal.series
     finite = np.isfinite(goal.costs)
     if rate is None or rate.axis != loss.axis or rate.source != loss.source or int(finite.sum()) < 10:
         return False

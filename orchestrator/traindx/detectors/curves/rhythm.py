@@ -7,7 +7,8 @@ import numpy as np
 from traindx.contract import Signal
 from traindx.detectors.citing import cite
 from traindx.detectors.curves.objective import Objective
-from traindx.readers import Run
+
+SIGNALS = {"loss-repeats-every-epoch": "the same ups and downs come back in every epoch"}
 
 FEWEST_PERIODS = 3
 FEWEST_POINTS_PER_PERIOD = 6
@@ -15,7 +16,7 @@ FEWEST_POINTS_PER_PERIOD = 6
 TELLING = 0.6
 
 
-def rhythm(run: Run, goal: Objective) -> list[Signal]:
+def detect(goal: Objective) -> list[Signal]:
     """Whether the same ups and downs come back in every epoch: data in a fixed order, or one bad stretch of it."""
     epochs = goal.series.epochs
     finite = np.isfinite(goal.costs)
@@ -36,5 +37,5 @@ def rhythm(run: Run, goal: Objective) -> list[Signal]:
     if explained < TELLING or explained < 3 * bound or np.std(unrest) < 0.02 * max(abs(goal.shape.end), 1e-12):
         return []
     claim = f"the ups and downs of `{goal.series.original}` are the same in every epoch ({explained:.0%} of them)"
-    place = cite(run, goal.series, int(turns[-1]), claim)
+    place = cite(goal.series, int(turns[-1]), claim)
     return [Signal(id="loss-repeats-every-epoch", claim=claim, citations=[place])]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
 from traindx.contract import SeriesSummary
 from traindx.detectors.curves.loss import is_loss
 from traindx.detectors.curves.objective import words_of
-from traindx.readers import Run, Series
+from traindx.readers.model import Series
 
 _NUMBERS = re.compile(r"(\d+)")
 _AT_THE_INPUT = {
@@ -52,76 +51,6 @@ def _depth(row: Series) -> tuple[int, list[float]]:
     words = words_of(row)
     end = -1 if words & _AT_THE_INPUT else 1 if words & _AT_THE_OUTPUT else 0
     return end, [float(number) for number in _NUMBERS.findall(row.original)]
-
-
-MOST_LINES = 4_000
-FEWEST_LAYERS = 3
-LONGEST = 240
-_SIZE = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])")
-_NAMED_SIZE = re.compile(r"=\s{0,3}(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\w.])")
-# `blocks.0.weight    |w| 4.002  |grad| 1.07e-08`, `fc1.weight grad_norm=0.003`.
-_LAYER = re.compile(
-    r"\s{0,40}[-*]?\s?"
-    r"([A-Za-z_]\w{0,40}(?:\.\w{1,40}){1,8}|(?:layer|block|fc|conv|linear|hidden)[_ .]?\d{1,3})\b(.{1,200})$",
-    re.IGNORECASE,
-)
-_GRADIENT = re.compile(
-    r"\|?(?<![a-z])(?:grad(?:ient)?s?|g)(?:[_ .]?norm)?(?:\(\))?\|?\s{0,4}[:=]?\s{0,8}"
-    r"(\d{1,20}(?:\.\d{1,20})?(?:e[-+]?\d{1,4})?)(?![\w.])",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True)
-class Listing:
-    """The sizes of the layers' gradients, from input to output, and where the first and the last of them stand."""
-
-    sizes: tuple[float, ...]
-    names: tuple[str, str]
-    source: str
-    places: tuple[tuple[int, str], ...]
-    """line and text"""
-
-
-def listed_gradients(run: Run) -> Listing | None:
-    """The first list of gradients in the logs that names three layers or more."""
-    for file in run.files:
-        if file.role != "log":
-            continue
-        lines = run.lines(file.path, 1, MOST_LINES)
-        found = next((one for one in (*_in_a_line(file.path, lines), *_below_each_other(file.path, lines))), None)
-        if found is not None:
-            return found
-    return None
-
-
-def _in_a_line(source: str, lines: list[str]) -> Iterator[Listing]:
-    """`|grad| per layer: 1e-06 4e-06 0.5`."""
-    for number, text in enumerate(lines, 1):
-        named, _, numbers = text.partition(":")
-        if "grad" not in named.lower() or "layer" not in named.lower():
-            continue
-        named_sizes = _NAMED_SIZE.findall(numbers)  # `L0=2.7e-11 L1=5.8e-11`
-        sizes = tuple(float(size) for size in named_sizes or _SIZE.findall(numbers))
-        if len(sizes) >= FEWEST_LAYERS:
-            yield Listing(sizes, ("the first layer", "the last layer"), source, ((number, text.strip()[:LONGEST]),))
-
-
-def _below_each_other(source: str, lines: list[str]) -> Iterator[Listing]:
-    """A line for each layer, its gradient behind its name."""
-    rows: list[tuple[str, float, int, str]] = []
-    for number, text in enumerate([*lines, ""], 1):
-        layer = _LAYER.match(text[:LONGEST])
-        size = _GRADIENT.search(layer[2]) if layer else None
-        if layer is not None and size is not None:
-            rows.append((layer[1], float(size[1]), number, text.strip()[:LONGEST]))
-            continue
-        weights = [row for row in rows if not row[0].endswith("bias")]
-        if len(weights) >= FEWEST_LAYERS:
-            first, last = weights[0], weights[-1]
-            sizes = tuple(row[1] for row in weights)
-            yield Listing(sizes, (first[0], last[0]), source, ((first[2], first[3]), (last[2], last[3])))
-        rows = []
 
 
 def summarise(row: Series, judged: bool = False) -> SeriesSummary:

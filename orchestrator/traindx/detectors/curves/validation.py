@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from traindx.contract import Fact, Signal
@@ -9,7 +11,16 @@ from traindx.detectors.citing import cite, moment, where
 from traindx.detectors.curves.loss import validation_of
 from traindx.detectors.curves.objective import Objective, measured
 from traindx.detectors.curves.shape import Shape, shape_of
-from traindx.readers import Run, Series
+from traindx.readers.model import Series
+
+SIGNALS = {
+    "val-rises-while-train-falls": "validation loss rises from its best while training loss goes on falling",
+    "val-follows-train": "validation loss ended near its best",
+    "val-still-falling": "the last evaluation alone brought validation down by a good part",
+    "val-better-than-train": "validation loss ends well below training loss",
+    "val-equals-train": "validation and training loss ended at the same level",
+    "val-restless": "validation loss jumps up and down while training loss stands still",
+}
 
 FEWEST = 5
 LEAST_SHARE = 0.25
@@ -19,25 +30,25 @@ BY_HEART = 0.1
 """what a memorised training loss is of the validation loss, at most"""
 
 
-def validation(run: Run, goal: Objective) -> list[Signal]:
+def detect(goal: Objective, series: Sequence[Series]) -> list[Signal]:
     """Whether validation turned upwards while training went on, followed it, or stayed far above it."""
     loss, shape = goal.series, goal.shape
-    parts = _memorised_parts(run, loss) if not goal.rewarded and shape.onset is None else []
+    parts = _memorised_parts(series, loss) if not goal.rewarded and shape.onset is None else []
     if parts:
         return parts
-    seen_on = None if goal.rewarded else validation_of(loss, run.series)
+    seen_on = None if goal.rewarded else validation_of(loss, series)
     if seen_on is None or loss.phase in {"val", "test"} or shape.onset is not None:
         return []
-    return _followed(run, goal, seen_on)
+    return _followed(goal, seen_on)
 
 
-def _followed(run: Run, goal: Objective, seen_on: Series) -> list[Signal]:
+def _followed(goal: Objective, seen_on: Series) -> list[Signal]:
     loss, shape = goal.series, goal.shape
     seen = shape_of(seen_on.values)
-    improving = _still_falling(run, seen_on)
+    improving = _still_falling(seen_on)
     if not seen.enough or seen.first_non_finite is not None:
         return improving
-    improving += _restless(run, goal, seen_on)
+    improving += _restless(goal, seen_on)
     best, last = seen.best_index, len(seen_on) - 1
     facts: dict[str, Fact] = {"best_at": where(seen_on, best), "val_best": seen.best, "val_end": seen.end}
     # A gap between the two is normal; overfitting is validation itself turning upwards, by more than its own wobble.
@@ -50,16 +61,16 @@ def _followed(run: Run, goal: Objective, seen_on: Series) -> list[Signal]:
             f" while `{loss.original}` went on falling to {shape.end:.4g}"
         )
         places = [
-            cite(run, seen_on, best, "the best validation loss"),
-            cite(run, seen_on, last, "the validation loss at the end"),
-            cite(run, loss, len(loss) - 1, "the training loss at the end"),
+            cite(seen_on, best, "the best validation loss"),
+            cite(seen_on, last, "the validation loss at the end"),
+            cite(loss, len(loss) - 1, "the training loss at the end"),
         ]
         strength = _overfit_strength(seen, _train_at(loss, seen_on, best), shape.end)
         return [Signal(id="val-rises-while-train-falls", claim=claim, strength=strength, citations=places, facts=facts)]
     if turned or seen.improvement <= 0:
         return improving
     claim = f"`{seen_on.original}` ended at {seen.end:.4g}, near its best {seen.best:.4g}"
-    place = cite(run, seen_on, last, claim)
+    place = cite(seen_on, last, claim)
     found = [*improving, Signal(id="val-follows-train", claim=claim, citations=[place], facts=facts)]
     if 0 < seen.end < 0.85 * shape.end and shape.end > 0:
         said = f"`{seen_on.original}` ({seen.end:.4g}) lies well below `{loss.original}` ({shape.end:.4g})"
@@ -70,9 +81,9 @@ def _followed(run: Run, goal: Objective, seen_on: Series) -> list[Signal]:
     return found
 
 
-def _memorised_parts(run: Run, loss: Series) -> list[Signal]:
+def _memorised_parts(series: Sequence[Series], loss: Series) -> list[Signal]:
     """Where a loss has parts (`box_loss`, `cls_loss`), each with its validation: the one that overfits."""
-    rows = [row for row in run.series if row.source == loss.source and row.name.endswith("_loss") and len(row) > FEWEST]
+    rows = [row for row in series if row.source == loss.source and row.name.endswith("_loss") and len(row) > FEWEST]
     seen = {row.name.partition("/")[2]: row for row in rows if row.phase == "val"}
     pairs = [(row, seen[name]) for row in rows if row.phase == "train" and (name := row.name.partition("/")[2]) in seen]
     # A part counts by its share in what is minimised: one that hardly adds to the sum may rise.
@@ -82,22 +93,22 @@ def _memorised_parts(run: Run, loss: Series) -> list[Signal]:
         clean = np.isfinite(held_out.values).all() and one.shape.broke is None
         if row is loss or not clean or abs(float(held_out.values[-1])) < LEAST_SHARE * whole:
             continue
-        found = [signal for signal in _followed(run, one, held_out) if signal.id == "val-rises-while-train-falls"]
+        found = [signal for signal in _followed(one, held_out) if signal.id == "val-rises-while-train-falls"]
         if found and found[0].strength >= CLEAR:
             return found
     return []
 
 
-def _still_falling(run: Run, seen_on: Series) -> list[Signal]:
+def _still_falling(seen_on: Series) -> list[Signal]:
     """A last evaluation that is the best by far: nothing says that the next would not be better still."""
     values = seen_on.values[np.isfinite(seen_on.values)]
     if len(values) < 2 or not 0 < values[-1] < min(0.85 * values[-2], values[:-1].min()):
         return []
     claim = f"`{seen_on.original}` went from {values[-2]:.4g} to {values[-1]:.4g} at the last evaluation alone"
-    return [Signal(id="val-still-falling", claim=claim, citations=[cite(run, seen_on, len(seen_on) - 1, claim)])]
+    return [Signal(id="val-still-falling", claim=claim, citations=[cite(seen_on, len(seen_on) - 1, claim)])]
 
 
-def _restless(run: Run, goal: Objective, seen_on: Series) -> list[Signal]:
+def _restless(goal: Objective, seen_on: Series) -> list[Signal]:
     """Validation that jumps up and down over the second half while training stands still: the weights do not settle."""
     half = seen_on.values[len(seen_on) // 2 :]
     late = goal.costs[len(goal) // 2 :]
@@ -114,7 +125,7 @@ def _restless(run: Run, goal: Objective, seen_on: Series) -> list[Signal]:
     ):
         return []
     claim = f"`{seen_on.original}` jumps between {half.min():.4g} and {half.max():.4g} over the second half of the run"
-    return [Signal(id="val-restless", claim=claim, citations=[cite(run, seen_on, len(seen_on) - 1, claim)])]
+    return [Signal(id="val-restless", claim=claim, citations=[cite(seen_on, len(seen_on) - 1, claim)])]
 
 
 def _went_on(loss: Series, seen_on: Series, best: int) -> bool:

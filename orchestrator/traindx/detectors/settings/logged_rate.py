@@ -5,14 +5,23 @@ from __future__ import annotations
 import difflib
 import math
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from traindx.contract import Fact, Signal
-from traindx.detectors.citing import cite, moment, where
-from traindx.detectors.curves.objective import objective
-from traindx.detectors.settings.lookup import cite_setting, is_number, rates
-from traindx.readers import Run, Series, Setting
+from traindx.detectors.citing import cite, cite_setting, moment, where
+from traindx.detectors.curves.objective import Objective
+from traindx.detectors.settings.lookup import is_number, rates
+from traindx.readers.model import Series, Setting
+
+SIGNALS = {
+    "lr-raised-at-onset": "the learning rate was raised at the very point where the loss broke",
+    "lr-unchanged-at-onset": "the learning rate was the same before and after the loss broke",
+    "lr-zero-before-end": "the learning rate is zero for a good part of the run",
+    "lr-annealed": "the logged learning rate came down to its floor as the run ended",
+}
 
 # A change below half again as much does not break a run that was stable; noise in logged rates stays far below.
 RAISED = 1.5
@@ -21,21 +30,43 @@ SHAPES_A_DECAY = re.compile(
     r"t_max|total_steps|decay_steps|step_size|gamma|milestone|num_training_steps|lr_decay|decay_iters|t_0",
     re.IGNORECASE,
 )
+# A schedule that has come down to a thousandth of its peak no longer trains.
+NOTHING = 1e-3
+# Schedules end at zero by design; only what lies well before the end is lost training.
+LOST_SHARE = 0.1
+MOST_PATCHED = 1_000_000
+"""characters of a file for which a patch is written"""
 
 
-def at_the_break(run: Run, rate: Series | None) -> list[Signal]:
-    """Whether the rate was raised where the loss broke, or stayed the same."""
-    goal = objective(run)
+def rate_series(series: Sequence[Series]) -> Series | None:
+    """The learning rate that was logged most often."""
+    return max((row for row in series if row.name == "lr" and len(row) > 1), key=len, default=None)
+
+
+@dataclass(frozen=True, eq=False)
+class RateAtBreak:
+    """The logged rate where the loss broke; `raised` is the point at which it goes up, None where it does not."""
+
+    loss: Series
+    onset: int
+    rate: Series
+    at: int
+    before: float
+    raised: int | None
+
+
+def at_the_break(goal: Objective | None, rate: Series | None, series: Sequence[Series]) -> RateAtBreak | None:
+    """The rate next to the break; None where there is no break, or no rate to lay over it."""
     onset = None if goal is None else goal.shape.broke
     if goal is None or onset is None or rate is None:
-        return []
+        return None
     loss = goal.series
     rate = next(
-        (row for row in run.series if row.name == "lr" and row.source == loss.source and row.axis == loss.axis),
+        (row for row in series if row.name == "lr" and row.source == loss.source and row.axis == loss.axis),
         rate,
     )
     if rate.axis != loss.axis and rate.source != loss.source:
-        return []
+        return None
     at = moment(rate, loss, onset)
     # The change may be logged a little before the loss shows it: one point, or a twentieth of a densely logged run.
     first = max(0, at - max(1, len(rate) // 20))
@@ -43,24 +74,49 @@ def at_the_break(run: Run, rate: Series | None) -> list[Signal]:
     last = at + 2 if 2 * len(rate) < len(loss) else at + 1
     before, after = float(rate.values[first]), float(np.max(rate.values[first:last], initial=-np.inf))
     if not (math.isfinite(before) and math.isfinite(after)) or before <= 0 or at == 0:
-        return []
+        return None
     if after < RAISED * before:
+        return RateAtBreak(loss, onset, rate, at, before, None)
+    return RateAtBreak(
+        loss, onset, rate, at, before, first + int(np.argmax(rate.values[first:last] >= RAISED * before))
+    )
+
+
+def raising_setting(found: RateAtBreak | None, settings: Sequence[Setting]) -> Setting | None:
+    """The setting that holds the rate to which it was raised."""
+    if found is None or found.raised is None:
+        return None
+    after = float(found.rate.values[found.raised])
+    return next((row for row in rates(settings) if math.isclose(float(row.value), after, rel_tol=0.02)), None)
+
+
+def changed_at_break(
+    found: RateAtBreak | None, settings: Sequence[Setting], setting: Setting | None, text: str
+) -> list[Signal]:
+    """Whether the rate was raised where the loss broke, or stayed the same.
+
+    `setting` is the `raising_setting`, `text` the file in which it stands.
+    """
+    if found is None:
+        return []
+    rate, at = found.rate, found.at
+    if found.raised is None:
         now = float(rate.values[at])
-        claim = f"the learning rate was {before:.4g} before and {now:.4g} at the break ({where(rate, at)})"
-        return [Signal(id="lr-unchanged-at-onset", claim=claim, citations=[cite(run, rate, at, claim)])]
-    step = first + int(np.argmax(rate.values[first:last] >= RAISED * before))
-    return [_raised(run, loss, onset, rate, step)]
+        claim = f"the learning rate was {found.before:.4g} before and {now:.4g} at the break ({where(rate, at)})"
+        return [Signal(id="lr-unchanged-at-onset", claim=claim, citations=[cite(rate, at, claim)])]
+    return [_raised(found, found.raised, settings, setting, text)]
 
 
-def _raised(run: Run, loss: Series, onset: int, rate: Series, step: int) -> Signal:
+def _raised(found: RateAtBreak, step: int, settings: Sequence[Setting], setting: Setting | None, text: str) -> Signal:
+    loss, onset, rate = found.loss, found.onset, found.rate
     before, after = float(rate.values[step - 1]), float(rate.values[step])
     claim = (
         f"the learning rate goes from {before:.4g} to {after:.4g} at {where(rate, step)},"
         f" and the loss breaks at {where(loss, onset)}"
     )
     places = [
-        cite(run, rate, step - 1, f"the last stable learning rate: {before:.4g}"),
-        cite(run, rate, step, f"the learning rate is raised to {after:.4g}"),
+        cite(rate, step - 1, f"the last stable learning rate: {before:.4g}"),
+        cite(rate, step, f"the learning rate is raised to {after:.4g}"),
     ]
     facts: dict[str, Fact] = {
         "lr_before": before,
@@ -69,13 +125,12 @@ def _raised(run: Run, loss: Series, onset: int, rate: Series, step: int) -> Sign
         "onset": where(loss, onset),
         "last_good": where(rate, step - 1),
     }
-    shaping = [row for row in run.settings if is_number(row) and SHAPES_A_RESTART.search(row.key)]
-    places += [cite_setting(run, row, f"`{row.key}` shapes the schedule") for row in shaping[:2]]
-    setting = next((row for row in rates(run.settings) if math.isclose(float(row.value), after, rel_tol=0.02)), None)
+    shaping = [row for row in settings if is_number(row) and SHAPES_A_RESTART.search(row.key)]
+    places += [cite_setting(row, f"`{row.key}` shapes the schedule") for row in shaping[:2]]
     if setting is not None:
-        places.append(cite_setting(run, setting, f"`{setting.key}` sets the rate that breaks the run"))
+        places.append(cite_setting(setting, f"`{setting.key}` sets the rate that breaks the run"))
         facts |= {"lr_key": setting.key, "lr_place": f"{setting.source}:{setting.line}"}
-        diff = _diff(run, setting, before)
+        diff = _diff(setting, text, before)
         if diff:
             facts["diff"] = diff
     # A step of a ramp is no jump: twice the rate is one, a tenth more hardly.
@@ -83,10 +138,9 @@ def _raised(run: Run, loss: Series, onset: int, rate: Series, step: int) -> Sign
     return Signal(id="lr-raised-at-onset", claim=claim, strength=strength, citations=places, facts=facts)
 
 
-def _diff(run: Run, setting: Setting, proposed: float) -> str | None:
+def _diff(setting: Setting, text: str, proposed: float) -> str | None:
     """The change as a patch, when the value stands on its line exactly once."""
-    with run.scope.open(setting.source) as file:
-        old = file.read(1_000_000).decode("utf-8", "replace").splitlines(keepends=True)
+    old = text.splitlines(keepends=True)
     if len(old) < setting.line:
         return None
     line = old[setting.line - 1]
@@ -99,39 +153,32 @@ def _diff(run: Run, setting: Setting, proposed: float) -> str | None:
     return "".join(difflib.unified_diff(old, new, f"a/{setting.source}", f"b/{setting.source}", n=2))
 
 
-def stalled(run: Run, rate: Series | None) -> list[Signal]:
+def stalled(goal: Objective | None, rate: Series | None, settings: Sequence[Setting]) -> list[Signal]:
     """A rate at zero for a good part of the run; or annealed as the run ended."""
-    goal = objective(run)
     if rate is None or goal is None or goal.series.axis != rate.axis:
         return []
     loss = goal.series
     end = max(float(loss.at[-1]), float(rate.at[-1]))
     first = stalled_from(rate, end)
     if first is None:
-        return _annealed(run, rate)
+        return _annealed(rate)
     lost = (end - float(rate.at[first])) / (end - float(rate.at[0]))
     claim = f"the learning rate is {rate.values[first]:.3g} from {where(rate, first)} on: {lost:.0%} of the run"
     facts: dict[str, Fact] = {"zero_at": where(rate, first), "lost_share": lost, "loss_end": float(loss.values[-1])}
-    places = [cite(run, rate, first, claim)]
-    shaping = [row for row in run.settings if is_number(row) and SHAPES_A_DECAY.search(row.key)]
-    places += [cite_setting(run, row, f"`{row.key}` shapes the schedule") for row in shaping[:3]]
+    places = [cite(rate, first, claim)]
+    shaping = [row for row in settings if is_number(row) and SHAPES_A_DECAY.search(row.key)]
+    places += [cite_setting(row, f"`{row.key}` shapes the schedule") for row in shaping[:3]]
     strength = min(1.0, lost / 0.3)
     return [Signal(id="lr-zero-before-end", claim=claim, strength=strength, citations=places, facts=facts)]
 
 
-def _annealed(run: Run, rate: Series) -> list[Signal]:
+def _annealed(rate: Series) -> list[Signal]:
     """A schedule that ends where the run ends: it trained for as long as was planned."""
     finite = rate.values[np.isfinite(rate.values)]
     if len(finite) < 5 or float(finite[-1]) > 0.15 * float(finite.max()):
         return []
     claim = f"the learning rate came down from {finite.max():.3g} to {finite[-1]:.3g} as the run ended"
-    return [Signal(id="lr-annealed", claim=claim, citations=[cite(run, rate, len(rate) - 1, claim)])]
-
-
-# A schedule that has come down to a thousandth of its peak no longer trains.
-NOTHING = 1e-3
-# Schedules end at zero by design; only what lies well before the end is lost training.
-LOST_SHARE = 0.1
+    return [Signal(id="lr-annealed", claim=claim, citations=[cite(rate, len(rate) - 1, claim)])]
 
 
 def stalled_from(rate: Series, end: float) -> int | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from traindx.contract import Citation
-from traindx.readers import Run, Setting
+import numpy as np
+
+from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.model import Series, Setting
 from traindx.vocabulary.optimizers import KNOWN_OPTIMIZERS
 
 _RATE = re.compile(
@@ -40,9 +42,23 @@ def clip_threshold(settings: Sequence[Setting]) -> Setting | None:
     return next((row for row in numbers if _CLIP.search(row.key)), None)
 
 
-def optimizer(run: Run) -> str | None:
+def in_force(found: list[Setting]) -> list[Setting]:
+    """The rates that ran: in the config, or printed; defaults in the code only count where there is no other."""
+    configured = [row for row in found if not row.source.endswith((".py", ".ipynb"))]
+    return configured or found
+
+
+def peak_rate(settings: Sequence[Setting], rate: Series | None) -> float | None:
+    """The highest learning rate: of the logged one where there is one, else as configured."""
+    if rate is not None:
+        finite = rate.values[np.isfinite(rate.values)]
+        return float(finite.max()) if len(finite) else None
+    found = in_force(rates(settings))
+    return max((float(row.value) for row in found), default=None)
+
+
+def optimizer(settings: Sequence[Setting], code: Sequence[CodeUnit], series: Sequence[Series]) -> str | None:
     """The optimizer's name in lower case: from the configuration, else from the class the code constructs."""
-    settings = run.settings
     for row in settings:
         if isinstance(row.value, str) and _OPTIMIZER.search(row.key):
             found = KNOWN_OPTIMIZERS.search(row.value)
@@ -54,24 +70,24 @@ def optimizer(run: Run) -> str | None:
             return found.group().lower()
     # Two optimizers in the code and a word in no config: which of them ran is not known.
     coded = {
-        trait.removeprefix("optimizer-") for unit in run.code for trait in unit.traits if trait.startswith("optimizer-")
+        trait.removeprefix("optimizer-") for unit in code for trait in unit.traits if trait.startswith("optimizer-")
     }
     if len(coded) == 1:
         return coded.pop()
-    return None if coded else _by_custom(run)
+    return None if coded else _by_custom(settings, series)
 
 
-def _by_custom(run: Run) -> str | None:
+def _by_custom(settings: Sequence[Setting], series: Sequence[Series]) -> str | None:
     """The optimizer that the name of a logged rate tells, or that a trainer takes when nobody says otherwise."""
-    for row in run.series:
+    for row in series:
         found = KNOWN_OPTIMIZERS.search(row.original) if row.name == "lr" else None
         if found:
             return found.group().lower()
     # Who logs these runs PPO, and nobody gives it another optimizer than Adam.
-    if any(row.name.rpartition("/")[2] in _OF_POLICIES for row in run.series):
+    if any(row.name.rpartition("/")[2] in _OF_POLICIES for row in series):
         return "adam"
-    keys = {_plain(row.key.rsplit(".", 1)[-1]) for row in run.settings}
-    if {row.key for row in run.settings} & _OF_HUGGING_FACE:
+    keys = {_plain(row.key.rsplit(".", 1)[-1]) for row in settings}
+    if {row.key for row in settings} & _OF_HUGGING_FACE:
         return "adamw"
     # A momentum is SGD's, and a pair of betas is of Adam's family.
     return "adam" if keys & _OF_ADAM else "sgd" if keys & _OF_SGD else None
@@ -87,20 +103,13 @@ def _plain(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "")
 
 
-def also_set(run: Run, setting: Setting) -> list[Setting]:
+def also_set(settings: Sequence[Setting], setting: Setting) -> list[Setting]:
     """Other places that give the same value to the same name: the config, the log that printed it, the default."""
     last = _plain(setting.key.rsplit(".", 1)[-1])
     return [
         row
-        for row in run.settings
+        for row in settings
         if row.value == setting.value
         and _plain(row.key.rsplit(".", 1)[-1]) == last
         and (row.source, row.line) != (setting.source, setting.line)
     ]
-
-
-def cite_setting(run: Run, setting: Setting, claim: str) -> Citation:
-    """The line that sets a value."""
-    text = run.lines(setting.source, setting.line, setting.line)
-    quote = text[0].strip()[:240] if text else ""
-    return Citation(claim=claim, source=setting.source, locator=f"line {setting.line}", quote=quote)

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from traindx.detectors.curves.shape import Numbers
 from traindx.detectors.settings.scheduler_settings import Asked, Plan, Unclear, Unit, base_rate, scheduler_of
-from traindx.readers import Run
+from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.model import Setting
 
 __all__ = ["Plan", "planned"]
 
 _WARMUP_STEPS = ("warmup_steps", "num_warmup_steps", "warmup_iters", "warmup_updates", "lr_warmup_steps")
 
 
-def planned(run: Run) -> Plan | None:
+def planned(settings: Sequence[Setting], code: Sequence[CodeUnit]) -> Plan | None:
     """The schedule that config and code describe; None where there is none, or more than one."""
-    kind, call, certain = scheduler_of(run)
-    base = base_rate(run.settings, kind)
+    kind, call, certain = scheduler_of(settings, code)
+    base = base_rate(settings, kind)
     if kind not in _BUILDERS or base is None:
         return None
     try:
-        return _BUILDERS[kind](Asked(run, kind, base, call, certain))
+        return _BUILDERS[kind](Asked(settings, kind, base, call, certain))
     except Unclear:
         return None
 

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from traindx.contract import Fact, Signal
-from traindx.detectors.settings.lookup import also_set, cite_setting, named, optimizer
-from traindx.readers import Run, Setting
+from traindx.contract import Fact, Signal, SignalKind
+from traindx.detectors.citing import cite_setting
+from traindx.detectors.settings.lookup import also_set, named
+from traindx.readers.model import Setting
+
+SIGNALS: dict[str, str | SignalKind] = {
+    "regularised-heavily": SignalKind("weight decay or dropout far above the usual", group="regularised"),
+    "regularised-absurdly": SignalKind("weight decay thirty times beyond what is already much", group="regularised"),
+}
 
 DECAYS = (
     "weight_decay",
@@ -44,10 +51,10 @@ MUCH_ENTROPY = 0.1
 MUCH_L1 = 0.003
 
 
-def regularisation(run: Run) -> list[Signal]:
+def detect(settings: Sequence[Setting], optimizer: str | None) -> list[Signal]:
     """The regulariser that is far above the usual."""
-    decay = named(run.settings, *DECAYS)
-    much = MUCH_DECAY.get(optimizer(run) or "", MUCH_DECAY_DECOUPLED)
+    decay = named(settings, *DECAYS)
+    much = MUCH_DECAY.get(optimizer or "", MUCH_DECAY_DECOUPLED)
     if decay is not None and "l1" in decay.key.lower():
         much = MUCH_L1
     elif decay is not None and "regularizer" in decay.key.lower():
@@ -55,24 +62,24 @@ def regularisation(run: Run) -> list[Signal]:
     if decay is not None and float(decay.value) > much:
         # From much to ten times as much: by then the penalty is the objective.
         strength = min(1.0, 0.3 + 0.7 * math.log10(float(decay.value) / much))
-        heavy = _heavy(run, decay, "weight_decay", much, strength)
+        heavy = _heavy(settings, decay, "weight_decay", much, strength)
         times = float(decay.value) / much
         said = f"`{decay.key}` = {decay.value:g} is {times:.0f} times what is already much"
         absurd = Signal(id="regularised-absurdly", claim=said, citations=heavy.citations, facts=heavy.facts)
         return [heavy, absurd] if times >= ABSURD else [heavy]
-    entropy = named(run.settings, *ENTROPIES)
+    entropy = named(settings, *ENTROPIES)
     if entropy is not None and float(entropy.value) > MUCH_ENTROPY:
         strength = min(1.0, 0.3 + 0.7 * math.log10(float(entropy.value) / MUCH_ENTROPY))
-        return [_heavy(run, entropy, "weight_decay", MUCH_ENTROPY, strength)]
-    dropout = named(run.settings, *DROPOUTS)
+        return [_heavy(settings, entropy, "weight_decay", MUCH_ENTROPY, strength)]
+    dropout = named(settings, *DROPOUTS)
     if dropout is not None and MUCH_DROPOUT < float(dropout.value) < 1 and "drop" in dropout.key.lower():
         strength = 0.4 + 0.6 * (float(dropout.value) - MUCH_DROPOUT) / (0.9 - MUCH_DROPOUT)
-        return [_heavy(run, dropout, "dropout", MUCH_DROPOUT, min(1.0, strength))]
+        return [_heavy(settings, dropout, "dropout", MUCH_DROPOUT, min(1.0, strength))]
     return []
 
 
-def _heavy(run: Run, setting: Setting, fact: str, much: float, strength: float) -> Signal:
+def _heavy(settings: Sequence[Setting], setting: Setting, fact: str, much: float, strength: float) -> Signal:
     claim = f"`{setting.key}` = {setting.value:g}, where {much:g} is already much"
     facts: dict[str, Fact] = {fact: setting.value, "decay_place": f"{setting.source}:{setting.line}"}
-    places = [cite_setting(run, row, claim) for row in [setting, *also_set(run, setting)[:2]]]
+    places = [cite_setting(row, claim) for row in [setting, *also_set(settings, setting)[:2]]]
     return Signal(id="regularised-heavily", claim=claim, strength=strength, citations=places, facts=facts)

@@ -12,7 +12,8 @@ import numpy as np
 
 from traindx.detectors.curves.shape import Numbers
 from traindx.detectors.settings.lookup import is_number, named, rates
-from traindx.readers import Run, Setting
+from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.model import Setting
 
 Unit = Literal["step", "epoch", ""]
 Rate = Callable[[Numbers], Numbers]
@@ -72,13 +73,15 @@ class Unclear(Exception):
 class Asked:
     """What the settings say to one kind of schedule; every setting that was used is remembered."""
 
-    def __init__(self, run: Run, kind: str, base: Setting, call: ast.Call | None, certain: bool) -> None:
+    def __init__(
+        self, settings: Sequence[Setting], kind: str, base: Setting, call: ast.Call | None, certain: bool
+    ) -> None:
         self.kind, self.base = kind, float(base.value)
         self._call, self._certain = call, certain
-        self._settings = run.settings
+        self._settings = settings
         self._used = [base]
-        self.epochs = named(run.settings, *_EPOCHS)
-        self.steps = named(run.settings, *_STEPS)
+        self.epochs = named(settings, *_EPOCHS)
+        self.steps = named(settings, *_STEPS)
 
     def number(self, *names: str) -> float | None:
         """A value by the name of its argument: given to the class itself, or in the configuration."""
@@ -145,9 +148,9 @@ def _last_name(value: ast.expr) -> str:
     return value.id if isinstance(value, ast.Name) else ""
 
 
-def scheduler_of(run: Run) -> tuple[str, ast.Call | None, bool]:
+def scheduler_of(settings: Sequence[Setting], code: Sequence[CodeUnit]) -> tuple[str, ast.Call | None, bool]:
     """The one schedule that code or configuration name; with two of them nobody knows which one counts."""
-    built = [found for unit in run.code for found in _called(unit.tree).items()]
+    built = [found for unit in code for found in _called(unit.tree).items()]
     if len(built) > 1:
         return "", None, False
     if built:
@@ -155,7 +158,7 @@ def scheduler_of(run: Run) -> tuple[str, ast.Call | None, bool]:
         other = any(keyword.arg in _OTHER_SHAPES for keyword in call.keywords)
         # What a helper is given is computed as a rule; the run's length stands in for it.
         return _HELPERS.get(name, name) if not other else "", call if name in _TORCH else None, name in _TORCH
-    for row in run.settings:
+    for row in settings:
         if isinstance(row.value, str) and _KEY.search(row.key) and not _of_a_class(row):
             kind = next((kind for kind, form in _WORDS if form.search(row.value)), "")
             # Transformers' argument, whose values have one meaning each.

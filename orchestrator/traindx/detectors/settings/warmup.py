@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from traindx.contract import Fact, Signal
-from traindx.detectors.citing import cite
+from traindx.detectors.citing import cite, cite_setting
 from traindx.detectors.settings.logged_rate import warms_up
-from traindx.detectors.settings.lookup import cite_setting, is_number, named, optimizer, rates
-from traindx.detectors.settings.rate import peak_rate
-from traindx.readers import Run, Series, Setting
+from traindx.detectors.settings.lookup import is_number, named, peak_rate, rates
+from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.model import Series, Setting
+
+SIGNALS = {
+    "warmup-zero": "a warm-up can be set and is set to zero, at a bold learning rate",
+    "no-warmup": "the learning rate starts at its peak",
+    "transformer-without-warmup": "attention layers, a bold rate of Adam's kind, and no warm-up",
+}
 
 WARMUPS = (
     "warmup",
@@ -32,10 +39,12 @@ FULL = {**dict.fromkeys(ADAM_LIKE, BOLD), "sgd": 0.1}
 """rates from which on the first steps of any deep network are bold"""
 
 
-def warmup(run: Run, rate: Series | None) -> list[Signal]:
+def detect(
+    settings: Sequence[Setting], rate: Series | None, optimizer: str | None, code: Sequence[CodeUnit]
+) -> list[Signal]:
     """Whether the rate starts at its peak, and whether that is bold for what is trained."""
-    planned = named(run.settings, *WARMUPS) or next(
-        (row for row in run.settings if is_number(row) and row.key.rsplit(".", 1)[-1].lower().startswith("warmup")),
+    planned = named(settings, *WARMUPS) or next(
+        (row for row in settings if is_number(row) and row.key.rsplit(".", 1)[-1].lower().startswith("warmup")),
         None,
     )
     if planned is not None and float(planned.value) > 0:
@@ -45,23 +54,21 @@ def warmup(run: Run, rate: Series | None) -> list[Signal]:
     found = []
     if rate is not None:
         found.append(Signal(id="no-warmup", claim="the learning rate starts at its peak: there is no warm-up"))
-    peak = peak_rate(run, rate)
-    if planned is not None and peak is not None and peak >= NEARLY * FULL.get(optimizer(run) or "", FULL["sgd"]):
+    peak = peak_rate(settings, rate)
+    if planned is not None and peak is not None and peak >= NEARLY * FULL.get(optimizer or "", FULL["sgd"]):
         claim = f"`{planned.key}` = 0: the run starts at its full rate of {peak:g}"
-        found.append(Signal(id="warmup-zero", claim=claim, citations=[cite_setting(run, planned, claim)]))
-    if peak is None or optimizer(run) not in ADAM_LIKE or peak < BOLD or not _has_attention(run):
+        found.append(Signal(id="warmup-zero", claim=claim, citations=[cite_setting(planned, claim)]))
+    if peak is None or optimizer not in ADAM_LIKE or peak < BOLD or not _has_attention(settings, code):
         return found
-    if rate is None and (planned is None and not any("training-loop" in unit.traits for unit in run.code)):
+    if rate is None and (planned is None and not any("training-loop" in unit.traits for unit in code)):
         return found
-    if any(_warms(row) for row in run.settings if row is not planned):
+    if any(_warms(row) for row in settings if row is not planned):
         return found
-    claim = f"a transformer starts at its full rate of {peak:g} under {optimizer(run)}: there is no warm-up"
-    places = (
-        [cite(run, rate, 0, f"the first logged rate: {rate.values[0]:.4g}")] if rate is not None and len(rate) else []
-    )
-    places += [cite_setting(run, planned, "warm-up is set to zero")] if planned is not None else []
-    source = next((row for row in rates(run.settings) if math.isclose(float(row.value), peak, rel_tol=0.01)), None)
-    places += [cite_setting(run, source, f"the rate: {peak:g}")] if source is not None else []
+    claim = f"a transformer starts at its full rate of {peak:g} under {optimizer}: there is no warm-up"
+    places = [cite(rate, 0, f"the first logged rate: {rate.values[0]:.4g}")] if rate is not None and len(rate) else []
+    places += [cite_setting(planned, "warm-up is set to zero")] if planned is not None else []
+    source = next((row for row in rates(settings) if math.isclose(float(row.value), peak, rel_tol=0.01)), None)
+    places += [cite_setting(source, f"the rate: {peak:g}")] if source is not None else []
     strength = float(np.clip(0.6 + 0.4 * math.log10(peak / BOLD) / 0.6, 0.6, 1.0))
     facts: dict[str, Fact] = {"lr": peak}
     return [
@@ -76,10 +83,10 @@ def _warms(row: Setting) -> bool:
     return named_so and row.value not in (0, 0.0, False, None, "")
 
 
-def _has_attention(run: Run) -> bool:
-    if any("attention" in unit.traits for unit in run.code):
+def _has_attention(settings: Sequence[Setting], code: Sequence[CodeUnit]) -> bool:
+    if any("attention" in unit.traits for unit in code):
         return True
-    if named(run.settings, "n_heads", "num_heads", "nhead", "n_head", "heads", "num_attention_heads") is not None:
+    if named(settings, "n_heads", "num_heads", "nhead", "n_head", "heads", "num_attention_heads") is not None:
         return True
     words = ("transformer", "gpt", "bert", "vit", "attention", "post_ln", "postnorm", "encoder_layer")
-    return any(isinstance(row.value, str) and any(word in row.value.lower() for word in words) for row in run.settings)
+    return any(isinstance(row.value, str) and any(word in row.value.lower() for word in words) for row in settings)

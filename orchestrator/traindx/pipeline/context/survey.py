@@ -40,7 +40,7 @@ def survey(given: Input, run: Run) -> Survey:  # noqa: ARG001 - every tool takes
     from traindx.detectors.curves.objective import objective
     from traindx.detectors.curves.series import summarise
 
-    goal = objective(run)
+    goal = run.once(objective)
     judged = None if goal is None else (goal.series.source, goal.series.name)
     series = [summarise(row, (row.source, row.name) == judged) for row in run.series if len(row)]
     settings = [ConfigValue(key=row.key, value=row.value, source=row.source, line=row.line) for row in run.settings]

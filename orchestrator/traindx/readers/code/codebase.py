@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from heapq import heappop, heappush
 
 from traindx.errors import UnreadableInput
@@ -14,6 +15,7 @@ from traindx.readers.code.roles import CodeRole, acts, code_roles
 from traindx.readers.code.units import LARGEST, NotPython, parse_text, traits_among
 from traindx.readers.logs.lines import blocks
 from traindx.readers.model import RunFile
+from traindx.readers.quoting import quote_of
 from traindx.runtime.scope import Scope
 
 MOST_FILES = 400
@@ -46,10 +48,26 @@ class CodeUnit:
     reached: bool = False
     """whether it is an entry point or is imported from one"""
     notebook: Notebook | None = field(default=None, repr=False)
+    text: str = field(default="", repr=False, compare=False)
+    """the Python file as it was read; of a notebook, its own lines are in `notebook`"""
 
     def file_line(self, line: int) -> int:
         """The line of the file behind a line of the tree."""
         return self.notebook.file_line(line) if self.notebook else line
+
+    def quote(self, line: int) -> str:
+        """What stands in the line of the file behind a line of the tree, as a citation quotes it."""
+        return self.file_quote(self.file_line(line))
+
+    def file_quote(self, line: int) -> str:
+        """What stands in a line of the file, as a citation quotes it; of a notebook only lines of code are known."""
+        if self.notebook:
+            return self.notebook.quotes.get(line, "")
+        return quote_of(self._lines[line - 1]) if 0 < line <= len(self._lines) else ""
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self.text.split("\n")
 
 
 def read_code(scope: Scope, files: Iterable[RunFile], entries: Iterable[str] = ()) -> tuple[list[CodeUnit], list[str]]:
@@ -172,7 +190,7 @@ class _Reader:
         return 2 if _ENTRY_NAME.search(path.lower()) else 3
 
     def _unit(self, path: str, reached: set[str]) -> CodeUnit | None:
-        notebook = None
+        notebook, text = None, ""
         try:
             if path.endswith(".ipynb"):
                 with self.scope.open(path) as handle:
@@ -180,7 +198,8 @@ class _Reader:
                 self.remarks += remarks
                 tree = _cell_by_cell(notebook)
             else:
-                tree = parse_text(self._text(path, LARGEST + 1))
+                text = self._text(path, LARGEST + 1)
+                tree = parse_text(text)
         except (UnreadableInput, OSError, NotPython) as error:
             self.remarks.append(f"`{path}` was not understood: {error}" if isinstance(error, NotPython) else str(error))
             return None
@@ -189,7 +208,7 @@ class _Reader:
         roles = code_roles(path, tree, nodes, found)
         imports = tuple(dict.fromkeys(self._imports(nodes, path)))
         entry = "entry-point" in roles or (notebook is not None and "training-loop" in roles)
-        return CodeUnit(path, tree, found, roles, imports, path in reached or entry, notebook)
+        return CodeUnit(path, tree, found, roles, imports, path in reached or entry, notebook, text)
 
     def _text(self, path: str, most: int) -> str:
         try:

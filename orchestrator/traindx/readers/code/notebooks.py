@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from typing import BinaryIO, Literal
 
 from traindx.readers.logs.lines import blocks
+from traindx.readers.quoting import quote_of
 from traindx.readers.tables.jsontext import Leaf, NotJson, leaves
 
 LARGEST = 32 << 20
@@ -49,6 +51,8 @@ class Notebook:
     outputs: tuple[CellOutput, ...] = field(default=(), repr=False)
     counts: tuple[int | None, ...] = ()
     """the execution number of each code cell, None where it never ran"""
+    quotes: Mapping[int, str] = field(default_factory=dict, repr=False, compare=False)
+    """the lines of the .ipynb file that hold code, by number, as a citation quotes them"""
 
     def file_line(self, line: int) -> int:
         """The line of the .ipynb file that holds a line of `code`: what a citation can open."""
@@ -103,7 +107,9 @@ def read_notebook(handle: BinaryIO, path: str) -> tuple[Notebook, list[str]]:
     notebook = _assembled(path, [cells[place] for place in sorted(cells)])
     if not notebook.code.strip() and not remarks:
         remarks.append(f"`{path}`: a notebook without code")
-    return notebook, remarks
+    lines = text.split("\n")
+    numbers = {place.file_line for place in notebook.places}
+    return replace(notebook, quotes={number: quote_of(lines[number - 1]) for number in numbers}), remarks
 
 
 def _take(cell: _Cell, where: tuple[str | int, ...], leaf: Leaf) -> None:

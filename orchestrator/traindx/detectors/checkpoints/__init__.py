@@ -1,0 +1,1 @@
+"""What checkpoints alone say, one question per file."""

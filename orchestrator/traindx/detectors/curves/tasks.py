@@ -1,0 +1,81 @@
+"""One task that is forgotten while another is learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from traindx.contract import Fact, Signal
+from traindx.detectors.citing import cite, where
+from traindx.detectors.curves.metric_names import ends, words_without_digits
+from traindx.readers.model import Series
+
+SIGNALS = {"older-task-forgotten": "one task's metric gets clearly worse while another's improves"}
+
+_PHASES = {"train", "val", "valid", "validation", "test", "eval", "dev"}
+_HIGHER = {
+    "acc", "accuracy", "f1", "auc", "map", "recall", "precision", "score", "bleu", "rouge", "reward", "em", "success",
+    "sr", "win", "winrate", "hits", "pass", "correct",
+}  # fmt: skip
+_LOWER = {"loss", "error", "ppl", "perplexity", "mse", "mae", "rmse", "wer", "cer", "bpb", "nll", "ce"}
+FORGOTTEN = 0.15
+MOST_WORDS = 3
+"""words that name a task"""
+
+
+def task_groups(series: Sequence[Series]) -> list[list[Series]]:
+    """Held-out metrics that are the same but for one word: the name of a task or a domain."""
+    groups: dict[tuple[str, str, str], list[Series]] = {}
+    for row in series:
+        words = words_without_digits(row)
+        kinds = words & (_HIGHER | _LOWER)
+        # `acc_A` beside `acc_B` needs no word for the phase; losses of two parts of a model do.
+        held_out = bool(words & (_PHASES - {"train"})) or (bool(kinds & _HIGHER) and not words & _PHASES)
+        rest = words - _PHASES - kinds
+        if len(kinds) == 1 and held_out and 1 <= len(rest) <= MOST_WORDS:
+            groups.setdefault((row.source, row.axis, kinds.pop()), []).append(row)
+    return [rows for rows in groups.values() if len(rows) > 1]
+
+
+def detect(series: Sequence[Series]) -> list[Signal]:
+    """A metric that lost clearly what it had reached, beside one of another task that improved."""
+    for rows in task_groups(series):
+        higher = bool(words_without_digits(rows[0]) & _HIGHER)
+        scored = [(_lost(row, higher), row) for row in rows]
+        (lost, worst), (kept, best) = max(scored, key=lambda pair: pair[0]), min(scored, key=lambda pair: pair[0])
+        gained = _gained(best, higher)
+        if lost < FORGOTTEN or kept > FORGOTTEN / 3 or gained <= 0:
+            continue
+        top = int(np.argmax(worst.values) if higher else np.argmin(worst.values))
+        end = ends(worst)[1]
+        claim = (
+            f"`{worst.original}` went from {worst.values[top]:.4g} at {where(worst, top)} to {end:.4g}"
+            f" while `{best.original}` improved to {ends(best)[1]:.4g}"
+        )
+        facts: dict[str, Fact] = {
+            "old_metric": worst.original,
+            "new_metric": best.original,
+            "old_best": float(worst.values[top]),
+            "old_end": end,
+            "forgot_at": where(worst, top),
+        }
+        places = [
+            cite(worst, top, "the old task at its best"),
+            cite(worst, len(worst) - 1, "the old task at the end"),
+            cite(best, len(best) - 1, "the new task at the end"),
+        ]
+        return [Signal(id="older-task-forgotten", claim=claim, citations=places, facts=facts)]
+    return []
+
+
+def _lost(row: Series, higher: bool) -> float:
+    """How much of its level a metric has lost since its best, as a share of that best."""
+    best = float(row.values.max() if higher else row.values.min())
+    end = ends(row)[1]
+    return (best - end if higher else end - best) / max(abs(best), 1e-12)
+
+
+def _gained(row: Series, higher: bool) -> float:
+    start, end = ends(row)
+    return end - start if higher else start - end

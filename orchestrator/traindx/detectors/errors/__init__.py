@@ -1,0 +1,1 @@
+"""What the errors that a run printed say, one question per file."""

@@ -1,0 +1,1 @@
+"""What a model puts out: whether it varies, one question per file."""

@@ -1,0 +1,147 @@
+"""How the code sets the first weights."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from traindx.contract import Fact, Signal, Value
+from traindx.detectors.citing import cite_line
+from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.syntax import name_of, number_of
+
+SIGNALS = {
+    "init-too-wide": "weights are drawn with a spread far above 1/sqrt(inputs)",
+    "init-constant": "the weights of whole layers start as one constant",
+    "init-ordinary": "the weights are drawn with an ordinary spread",
+}
+
+# Weights of a layer with n inputs want a spread near 1/sqrt(n): from 0.02 for 2500 inputs to 0.35 for 8.
+WIDEST = 0.45
+WIDEST_GAIN = 3.0
+_NOT_WEIGHTS = {"bias", "norm", "bn", "ln", "gamma", "beta", "scale", "batchnorm", "layernorm", "running", "alpha", "b"}
+_GAINS = {"xavier_normal_", "xavier_uniform_", "orthogonal_", "kaiming_normal_", "kaiming_uniform_"}
+_HAND_WRITTEN = re.compile(r"[Ww](?:eights?)?_?(?:\d|[a-z]{1,3}|in|out|hidden)?")
+_LAST_LAYER = re.compile(r"\[-1\]|\b\w*(?:out|final|last|head)\w*\.parameters")
+_CONSTANTS = {"zeros_": 0.0, "ones_": 1.0, "zero_": 0.0}
+_LOOP_VARIABLES = {"m", "p", "param", "parameter", "module", "layer", "l", "w", "mod"}
+
+
+class Initialisation(Value):
+    """One statement that sets weights."""
+
+    path: str
+    line: int
+    text: str
+    spread: float | None
+    constant: bool
+
+
+def initialisations(code: Sequence[CodeUnit]) -> list[Initialisation]:
+    """Every statement that sets weights."""
+    return [row for unit in code for row in _in_file(unit)]
+
+
+def detect(found: Sequence[Initialisation]) -> list[Signal]:
+    """Whether weights start too wide, or as one constant; ordinary where neither is the case."""
+    wide = [row for row in found if row.spread is not None and row.spread > WIDEST]
+    constant = [row for row in found if row.constant]
+    signals = [_signal(name, rows) for name, rows in (("init-too-wide", wide), ("init-constant", constant)) if rows]
+    return [_signal("init-ordinary", found)] if found and not signals else signals
+
+
+def _signal(name: str, rows: Sequence[Initialisation]) -> Signal:
+    first = rows[0]
+    said = (
+        "one constant for all weights"
+        if first.constant
+        else f"a spread of {first.spread:g}"
+        if first.spread
+        else "a gain"
+    )
+    facts: dict[str, Fact] = {"init_place": f"{first.path}:{first.line}", "init_text": first.text}
+    if first.spread is not None:
+        facts["init_spread"] = first.spread
+    places = [cite_line(row.path, row.line, "the weights are set here", row.text) for row in rows[:3]]
+    claim = f"`{first.text}` starts the weights with {said}"
+    strength = 1.0 if first.constant or not first.spread else min(1.0, first.spread / (2 * WIDEST))
+    return Signal(id=name, claim=claim, strength=strength, citations=places, facts=facts)
+
+
+def _in_file(unit: CodeUnit) -> Iterator[Initialisation]:
+    yield from _written_out(unit)
+    last_layer = {id(part) for loop in ast.walk(unit.tree) if _over_last_layer(loop) for part in ast.walk(loop)}
+    for node in ast.walk(unit.tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or id(node) in last_layer:
+            continue
+        measured = _measured(node, node.func.attr)
+        if measured is None:
+            continue
+        spread, constant = measured
+        line, text = unit.file_line(node.lineno), unit.quote(node.lineno)
+        yield Initialisation(path=unit.path, line=line, text=text, spread=spread, constant=constant)
+
+
+def _over_last_layer(node: ast.AST) -> bool:
+    """`for p in net[-1].parameters()`: a last layer of zeros is a custom, and learns."""
+    return isinstance(node, ast.For) and _LAST_LAYER.search(ast.unparse(node.iter)) is not None
+
+
+def _written_out(unit: CodeUnit) -> Iterator[Initialisation]:
+    """Two or more weight matrices of a hand-written network that start as one constant; one alone is a linear model."""
+    filled = [
+        node
+        for node in ast.walk(unit.tree)
+        if isinstance(node, ast.Assign)
+        and _HAND_WRITTEN.fullmatch(name_of(node.targets[0]))
+        and isinstance(node.value, ast.Call)
+        and name_of(node.value.func) in {"full", "ones", "zeros", "constant"}
+    ]
+    for node in filled if len(filled) > 1 else []:
+        line, text = unit.file_line(node.lineno), unit.quote(node.lineno)
+        yield Initialisation(path=unit.path, line=line, text=text, spread=None, constant=True)
+
+
+def _measured(node: ast.Call, name: str) -> tuple[float | None, bool] | None:
+    """The spread and whether it is a constant; None where this call sets no weights."""
+    functional = _is_init_module(node.func)
+    target = (
+        node.args[0] if functional and node.args else node.func.value if isinstance(node.func, ast.Attribute) else None
+    )
+    if target is None or not _is_weight(target):
+        return None
+    numbers = [number_of(argument) for argument in (node.args[1:] if functional else node.args)]
+    keywords = {given.arg: number_of(given.value) for given in node.keywords if given.arg}
+    if name in {"normal_", "trunc_normal_"}:
+        spread = keywords.get("std", numbers[1] if len(numbers) > 1 else 1.0)
+        return (spread, False) if spread is not None else None
+    if name == "uniform_":
+        high = keywords.get("b", keywords.get("to", numbers[1] if len(numbers) > 1 else 1.0))
+        return (high / 3**0.5, False) if high is not None else None
+    if name in _GAINS:
+        gain = keywords.get("gain", numbers[0] if numbers and "kaiming" not in name else 1.0)
+        return (WIDEST * gain / WIDEST_GAIN, False) if gain is not None else None
+    if name in _CONSTANTS or name in {"constant_", "fill_"}:
+        return None, _is_any_weight(target)
+    return None
+
+
+def _is_init_module(function: ast.expr) -> bool:
+    owner = function.value if isinstance(function, ast.Attribute) else None
+    return name_of(owner) == "init"
+
+
+def _is_weight(node: ast.expr) -> bool:
+    """Whether the target is a layer's weight; `p` of a loop over parameters is one, a bias or a norm is not."""
+    words = {word for part in ast.walk(node) for word in name_of(part).lower().split("_")}
+    if words & _NOT_WEIGHTS:
+        return False
+    return bool(words & {"weight", "w", "p", "param", "parameter", "weights", "kernel", "data", "hh", "ih"})
+
+
+def _is_any_weight(node: ast.expr) -> bool:
+    """`p` or `m.weight`: the weight of whichever layer the loop is at, not one chosen head or gate."""
+    while isinstance(node, ast.Attribute) and node.attr in {"data", "weight"}:
+        node = node.value
+    return isinstance(node, ast.Name) and node.id in _LOOP_VARIABLES

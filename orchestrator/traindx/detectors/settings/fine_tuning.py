@@ -1,0 +1,22 @@
+"""Whether a run looks like the fine-tuning of a model that knew its task."""
+
+from __future__ import annotations
+
+from traindx.contract import Signal
+from traindx.detectors.citing import cite
+from traindx.detectors.curves.objective import Objective
+
+SIGNALS = {"fine-tuning-rate": "a rate as for fine-tuning, and a loss that is low from the start"}
+
+FINE_TUNING = 1e-4
+LOW_LOSS = 0.5
+
+
+def detect(goal: Objective | None, peak: float | None) -> list[Signal]:
+    """A low, flat loss at a rate (`peak` is its highest) for fine-tuning: the model knew the task when it started."""
+    if goal is None or goal.rewarded or peak is None or peak > FINE_TUNING or not 0 < goal.shape.start < LOW_LOSS:
+        return []
+    claim = (
+        f"a rate of {peak:g} at most, and a loss of {goal.shape.start:.4g} from the start: the task was known already"
+    )
+    return [Signal(id="fine-tuning-rate", claim=claim, citations=[cite(goal.series, 0, claim)])]
