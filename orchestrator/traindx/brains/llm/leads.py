@@ -43,8 +43,8 @@ async def weighed_against(
             most = CONTESTED if explained else round(DIRECT - 0.01, 2)
             answer.causes.append(cause.model_copy(update={"confidence": min(cause.confidence, most)}))
             answer.status = "diagnosis_complete"
-            said = f": {why}" if why else ""
-            notes.append(f"{case.specialist.name} disagrees with a proven lead: {held} and still shows it{said}")
+            tail = f": {why}" if why else ""
+            notes.append(f"{case.specialist.name} disagrees with a proven lead: {held} and still shows it{tail}")
         else:
             answer.excluded.append(Excluded(cause.id, f"{why or 'not taken up'} ({held})"))
     return answer, notes
