@@ -16,7 +16,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(autouse=True)
 def no_key_and_no_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No test can spend money, or leave a case file or a chat among somebody's own."""
+    """No test can spend money, or leave a transcript or a chat among somebody's own."""
     for name in [name for name in os.environ if name.startswith("ANTHROPIC")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -1,4 +1,4 @@
-"""What the papers show works as shown."""
+"""What the documentation shows works as shown."""
 
 import json
 import re

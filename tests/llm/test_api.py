@@ -65,7 +65,7 @@ def test_leaving_the_loop_ends_the_investigation(served: Serve, broken_run: Path
     asyncio.run(asyncio.wait_for(leave(), 20))
 
 
-def test_the_local_mind_streams_too(broken_run: Path) -> None:
+def test_the_local_brain_streams_too(broken_run: Path) -> None:
     async def last() -> Event:
         return [event async for event in stream(broken_run, MESSAGE, brain="local")][-1]
 

@@ -152,7 +152,7 @@ def test_below_nine_tenths_nobody_doubts(served: Serve, investigate: Investigate
     assert not any(map(is_sceptic, server.requests))
 
 
-def test_the_sceptic_spends_from_the_same_purse(served: Serve, investigate: Investigate) -> None:
+def test_the_sceptic_spends_from_the_same_budget(served: Serve, investigate: Investigate) -> None:
     def endless(request: Received) -> Turn:
         return call("Read", path="train.log", start_line=len(request.messages), max_lines=1, tail=False)
 

@@ -215,7 +215,7 @@ def test_the_same_text_counts_once() -> None:
     assert redactor.said() == "1 secret was masked before anything was sent (assigned-secret 1)"
 
 
-def test_json_values_are_walked_and_a_key_names_its_value() -> None:
+def test_json_values_are_visited_and_a_key_names_its_value() -> None:
     redactor = Redactor()
     cleaned = redactor.clean_json(
         {"db": {"password": "hunter2", "host": "x"}, "rows": ["redis://:pw@h", 3, None], "max_tokens": 512}

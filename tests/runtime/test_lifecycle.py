@@ -89,7 +89,7 @@ def test_the_users_folder_shadows_nothing(tmp_path: Path, run_folder: Path, writ
     assert read.split()[0] == "ok"
 
 
-def test_importing_the_belt_imports_nothing_heavy() -> None:
+def test_importing_the_toolbelt_imports_nothing_heavy() -> None:
     program = "import sys, traindx.runtime; print([m for m in ('numpy', 'torch', 'anthropic') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True)
     assert done.stdout.strip() == "[]"

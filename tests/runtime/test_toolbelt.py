@@ -137,7 +137,7 @@ def test_calls_may_come_from_many_threads_even_short_lived_ones(
     assert {result.output["text"].split()[-1] for result in results} == {first[0].split()[-1]}
 
 
-def test_two_belts_do_not_meet(tmp_path: Path) -> None:
+def test_two_toolbelts_do_not_meet(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x.log").write_text(name + "\n")
@@ -160,7 +160,7 @@ def test_closing_ends_a_call_that_is_under_way(write_tool: WriteTool, request: p
     assert toolbelt.call("Read", {"path": "train.log"}).reason == "the toolbelt was closed"
 
 
-def test_a_belt_that_was_never_closed_leaves_nothing(run_folder: Path, workers_of: WorkersOf) -> None:
+def test_a_toolbelt_that_was_never_closed_leaves_nothing(run_folder: Path, workers_of: WorkersOf) -> None:
     before = workers_of(os.getpid())
     toolbelt = Toolbelt(Scope.of(run_folder))
     # A process just started has no command line yet: one that has answered has.

@@ -86,3 +86,33 @@ def broken(points: int = 30, at: int = 18, by: float = 3.0) -> list[float]:
 def lost(points: int, tail: Sequence[float] = (), nans: int = 5) -> list[float]:
     """A curve that learns, goes through `tail`, and is NaN from there on."""
     return [*falling(points), *tail, *[float("nan")] * nans]
+
+
+HEAD = "import torch\nfrom torch import nn\n\n\n"
+
+
+def script(body: str) -> dict[str, str]:
+    return {"train.py": HEAD + body + "\n"}
+
+
+def trained(script: str, **columns: list[float]) -> dict[str, str]:
+    return {"train.py": "import torch\nimport torch.nn as nn\n" + script, **table(loss=falling(), **columns)}
+
+
+def log(lines: list[str]) -> dict[str, str]:
+    return {"train.log": "\n".join(lines) + "\n"}
+
+
+def losses(points: int = 30, after: str = "") -> list[str]:
+    return [f"epoch {n} loss {value:.4f}" for n, value in enumerate(falling(points), 1)] + ([after] if after else [])
+
+
+def wobble(points: int, size: float = 0.01) -> np.ndarray:
+    return np.random.default_rng(7).normal(0, size, points)
+
+
+def jumped(back: float) -> list[float]:
+    """Learns, jumps at the fortieth of eighty points, and comes back within about `back` points."""
+    level = np.array(falling(80, 0.2, 0.005))
+    level[40:] += 1.5 * np.exp(-np.arange(40) / back)
+    return [round(float(value), 5) for value in level]
