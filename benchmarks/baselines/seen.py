@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from traindx.readers import Run, Scope, Series
-from traindx.detectors.curves.series import by_layer
-from traindx.detectors.curves.loss import main_loss, validation_of
-from traindx.detectors.settings.lookup import named, rates
-from traindx.detectors.curves.objective import words_of
 from traindx.detectors.curves.chance import class_count, is_accuracy
+from traindx.detectors.curves.loss import main_loss, validation_of
+from traindx.detectors.curves.objective import words_of
+from traindx.detectors.curves.series import by_layer
+from traindx.detectors.settings.lookup import named, rates
+from traindx.readers import Run, Scope, Series
 
 Numbers = npt.NDArray[np.float64]
 GRADIENTS = ("grad", "grads", "gradient", "gradients", "gn", "gnorm", "gradnorm")

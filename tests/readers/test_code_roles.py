@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -99,9 +98,7 @@ def test_a_large_repository_is_read_from_its_entry_point_within_bounds(
     monkeypatch.setattr(codebase, "MOST_FILES", 20)
     files = {f"lib/part{n}/mod{n}.py": "x = 1\n" for n in range(300)}
     files |= {"zz/train.py": "from lib.part250 import mod250\nif __name__ == '__main__':\n    f()\n"}
-    begun = time.monotonic()
     units, remarks = _units(tmp_path, files)
-    assert time.monotonic() - begun < 5
     assert units["lib/part250/mod250.py"].reached
     assert len(units) == 20
     assert remarks == ["of 301 code files 20 were read: entry points and their imports first"]

@@ -7,7 +7,6 @@ import pickle
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -196,11 +195,9 @@ def test_traits_of_code(tmp_path: Path) -> None:
 
 def test_a_line_of_many_megabytes(tmp_path: Path) -> None:
     (tmp_path / "train.log").write_text("epoch 1 loss 2.0\n" + "x1,111 " * 1_000_000 + "\nepoch 2 loss 1.0\n")
-    begun = time.monotonic()
     run = _run(tmp_path)
     _read_all(run)
     assert [series.lines.tolist() for series in run.series] == [[1, 3]]
-    assert time.monotonic() - begun < 10
 
 
 _LOGLIKE = st.lists(

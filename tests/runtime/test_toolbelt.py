@@ -153,10 +153,8 @@ def test_closing_ends_a_call_that_is_under_way(write_tool: WriteTool, request: p
     with ThreadPoolExecutor(1) as pool:
         pending = pool.submit(toolbelt.call, "sleep")
         time.sleep(0.8)
-        started = time.monotonic()
         toolbelt.close()
         assert pending.result().reason == "the toolbelt was closed"
-    assert time.monotonic() - started < 2
     assert toolbelt.call("Read", {"path": "train.log"}).reason == "the toolbelt was closed"
 
 
