@@ -8,10 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from traindx.definitions.content import EXAMPLES
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
+
+# No test fails because the machine is busy: examples have no deadline.
+settings.register_profile("traindx", deadline=None)
+settings.load_profile("traindx")
 
 
 @pytest.fixture(autouse=True)

@@ -11,12 +11,11 @@ import pytest
 from traindx.definitions.content import EXAMPLES
 from traindx.readers import Run, Scope, Series
 
-pytest.importorskip("torch")
-
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     """Both trainings, run again beside each other in copies of their folders."""
+    pytest.importorskip("torch")
     root = tmp_path_factory.mktemp("examples")
     trainings = []
     for name in ("schedule-change", "schedule-change-healthy"):

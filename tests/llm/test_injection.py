@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.extras import torch
 from tests.llm.kit import Serve, answer, cause, holds, is_sceptic, quick
 from traindx import diagnose
 from traindx.brains.llm.injection import reads_like_an_order
@@ -98,8 +99,6 @@ def poisoned(tmp_path: Path, broken_run: Path) -> Callable[[str, str], Path]:
         elif place == "file name":
             (run / text).write_text("nothing\n")
         else:
-            import torch
-
             torch.save({text: torch.zeros(2), "head.weight": torch.zeros(2)}, run / "model.pt")
         return run
 

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.hostile_inputs import PIECES_OF_MESSAGES
+from tests.property_examples import examples
 from traindx.pipeline.request import KINDS, understand
 
 WORDS = (
@@ -21,13 +22,13 @@ def test_a_megabyte_of_anything_is_read(piece: str) -> None:
     assert understand(message).message is message  # some 0.1 s; a quadratic pattern would take minutes
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(st.text(alphabet=st.characters(), max_size=400))
 def test_any_text_is_understood(message: str) -> None:
     _is_sound(message)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join))
 def test_any_mix_of_the_words_of_the_trade_is_understood(message: str) -> None:
     _is_sound(message)

@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.readers.model import Series
 from traindx.readers.tables import csvtable
 from traindx.readers.tables.csvtable import read_csv
@@ -48,7 +49,7 @@ _CELL = st.one_of(
 _ROW = st.lists(_CELL, min_size=0, max_size=5)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(_ROW, max_size=30), st.sampled_from(",;\t"), st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_many_rows_give_what_single_rows_give(rows: list[list[str]], separator: str, end: str, again: bool) -> None:
     header = ["epoch", "step", "loss", "val_loss", "lr"]

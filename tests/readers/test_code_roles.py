@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.readers import Run, Scope
 from traindx.readers.code import codebase
 from traindx.readers.code.codebase import CodeUnit, read_code
@@ -110,7 +111,7 @@ def test_broken_code_and_circles_of_imports(tmp_path: Path) -> None:
     assert "`c.py`" in remarks[0]
 
 
-@settings(max_examples=50, deadline=5_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.one_of(st.binary(max_size=300), st.text(alphabet="import from.\nx()*", max_size=60).map(str.encode)))
 def test_no_bytes_make_reading_code_fail(tmp_path: Path, content: bytes) -> None:
     for name in ("train.py", "x.ipynb", "run.sh", "pkg/__init__.py"):

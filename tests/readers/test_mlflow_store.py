@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.readers import trackers
 from traindx.readers.trackers import Found
 
@@ -174,7 +175,7 @@ def test_trackio(tmp_path: Path) -> None:
     assert found.remarks == ["1 of its rows are no metrics", "it holds 2 runs; `new`, the last one, was read"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(st.tuples(st.integers(0, 1 << 16), st.binary(min_size=1, max_size=8)), max_size=20))
 def test_no_damage_to_a_database_raises(damage: list[tuple[int, bytes]]) -> None:
     raw = bytearray(_SAMPLE)
@@ -202,7 +203,7 @@ def _sample() -> bytes:
 _SAMPLE = _sample()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.binary(max_size=300), st.sampled_from(["metrics/loss", f"{RUN}/params/lr", "meta.yaml", "metrics.json"]))
 def test_any_text_is_read(raw: bytes, path: str) -> None:
     for kind in ("mlflow-metric", "mlflow-parameter", "mlflow-tag", "mlflow-run", "sacred-metrics", "sacred-run"):

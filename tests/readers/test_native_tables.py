@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.definitions.content import TOOLS
 from traindx.readers import Scope
 from traindx.readers.model import Series
@@ -55,7 +56,7 @@ def _alike(expected: list[Series], found: list[Series]) -> None:
         np.testing.assert_array_equal(a.at, b.at)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.lists(_CELL, min_size=5, max_size=5), min_size=1, max_size=12), st.sampled_from(",;\t|"))
 def test_whatever_the_cells_are(rows: list[list[str]], separator: str) -> None:
     # As many plain rows as it takes to leave the reader for small tables.
@@ -90,7 +91,7 @@ def test_plain_blocks_are_taken_and_others_are_left() -> None:
 
 
 @needs_compiler
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(
     st.lists(
         st.one_of(

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.api import gather_context
 from traindx.readers import Role, Run, Scope
 from traindx.readers.folder.recognise import recognise
@@ -144,7 +145,7 @@ def test_the_job_and_its_launcher() -> None:
     assert (found.job, found.launchers) == ("8812345", ("torchrun", "slurm"))
 
 
-@settings(max_examples=100, deadline=5_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=st.binary(max_size=2_000), name=st.sampled_from(["a", "a.log", "a.cfg", "a.bin", "a.json", "samples/a.csv"])
 )

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.errors import UnreadableInput
 from traindx.readers import Run, Scope
 from traindx.readers.folder import discover
@@ -227,7 +228,7 @@ _LOGLIKE = st.lists(
 ).map(lambda parts: "".join(parts).encode())
 
 
-@settings(max_examples=60, deadline=5_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.one_of(st.binary(max_size=3_000), _LOGLIKE))
 def test_no_bytes_make_reading_fail(tmp_path: Path, content: bytes) -> None:
     names = (

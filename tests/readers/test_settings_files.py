@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.hostile_inputs import HOSTILE_YAML
+from tests.property_examples import examples
 from traindx.contract import Fact
 from traindx.readers.code.literals import code_settings
 from traindx.readers.configs.settings import Unreadable, read_configuration, read_settings
@@ -287,7 +288,7 @@ def test_secrets_never_become_settings(reader: str) -> None:
     assert found == _SETTINGS
 
 
-@settings(max_examples=100, deadline=5_000)
+@settings(max_examples=examples(100))
 @given(
     content=st.one_of(
         st.binary(max_size=500), st.text(alphabet="a:{}[]-\n \"'#,=&*!|>?1.e%", max_size=80).map(str.encode)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.readers import trackers
 from traindx.readers.model import Series
 from traindx.readers.trackers import Found, points, tensorboard, tfrecord
@@ -260,7 +261,7 @@ def test_a_data_set_of_records_is_no_event_file() -> None:
     assert trackers.recognise("scalars.bin", _file([])) == "tensorboard"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 255)), max_size=12), st.integers(0, 3000))
 def test_no_damage_raises(damage: list[tuple[int, int]], cut: int) -> None:
     raw = bytearray(_losses(60))
@@ -269,14 +270,14 @@ def test_no_damage_raises(damage: list[tuple[int, int]], cut: int) -> None:
     tensorboard.read(io.BytesIO(bytes(raw[: len(raw) - cut])), "events")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(st.binary(max_size=80), max_size=20))
 def test_no_record_raises(records: list[bytes]) -> None:
     found = tensorboard.read(io.BytesIO(b"".join(_record(data) for data in records for _ in range(7))), "events")
     assert isinstance(found.remarks, list)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.binary(max_size=400))
 def test_any_bytes_are_read(raw: bytes) -> None:
     for kind in ("tensorboard", "wandb", "sqlite"):

@@ -12,6 +12,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.readers import trackers
 from traindx.readers.trackers import Found
 
@@ -148,7 +149,7 @@ def test_a_damaged_block_costs_that_block_only() -> None:
     assert found.remarks[0] == "1 of its blocks are damaged; what stands in them was left out"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 255)), max_size=12), st.integers(0, 2000))
 def test_no_damage_raises(damage: list[tuple[int, int]], cut: int) -> None:
     raw = bytearray(_file(*(_history(step, loss=1.0) for step in range(40)), _exit(0)))
@@ -157,7 +158,7 @@ def test_no_damage_raises(damage: list[tuple[int, int]], cut: int) -> None:
     trackers.read("wandb", io.BytesIO(bytes(raw[: len(raw) - cut])), "run.wandb")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(st.binary(max_size=60), max_size=10), st.sampled_from([HISTORY, CONFIG, CONSOLE, RUN, EXIT]))
 def test_no_record_raises(records: list[bytes], number: int) -> None:
     trackers.read("wandb", io.BytesIO(_file(*records, *(_bytes(number, data) for data in records))), "run.wandb")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import signal
 import subprocess
@@ -14,6 +13,7 @@ from textwrap import dedent
 
 import pytest
 
+from tests.extras import torch
 from traindx.runtime import Toolbelt
 
 WriteTool = Callable[..., Path]
@@ -95,10 +95,7 @@ def test_importing_the_toolbelt_imports_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 def test_torch_works_inside(run_folder: Path, write_tool: WriteTool, request: pytest.FixtureRequest) -> None:
-    import torch
-
     torch.save({"weight": torch.ones(3, 4)}, run_folder / "model.pt")
     body = """
     import torch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,12 +13,12 @@ from traindx.readers import Run, Scope
 from traindx.runtime import NoData
 from traindx.runtime.discovery import load_tool
 
-Files = Mapping[str, str | bytes]
+Files = Mapping[str, str | bytes | Callable[[], bytes]]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One folder. `silent` names what nearly applies, and does not."""
+    """One folder; a function writes a file when the test runs. `silent` names what nearly applies, and does not."""
 
     tool: str
     name: str
@@ -47,7 +47,8 @@ def check(found: Case, folder: Path) -> None:
 def _heard(found: Case, folder: Path) -> set[str]:
     for name, content in found.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        written = content() if callable(content) else content
+        (folder / name).write_bytes(written if isinstance(written, bytes) else written.encode())
     tool = load_tool(found.tool, TOOLS / f"{found.tool}.py")
     try:
         output = tool(tool.input(), Run(Scope.of(folder)))

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.extras import torch
 from traindx.definitions.content import TOOLS
 from traindx.detectors.settings.planned_rate import planned
 from traindx.readers import Run, Scope
 from traindx.runtime import NoData
 from traindx.runtime.discovery import load_tool
 
-torch = pytest.importorskip("torch")
 LR = 0.1
 SCHEDULERS = [
     "StepLR(opt, step_size=10, gamma=0.5)",

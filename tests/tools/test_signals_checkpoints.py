@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.tools.signal_case import (
-    Case,
-    case,
-    check,
-)
-
-torch = pytest.importorskip("torch")
+from tests.extras import torch
+from tests.tools.signal_case import Case, Files, case, check
 
 MOMENTS = "check_checkpoint_gradients"
 
-torch = pytest.importorskip("torch")
+
+def checkpoint(scales: list[float], rate: float, push: float = 0.5, names: bool = True) -> Files:
+    """A checkpoint that is written when the test runs."""
+    return {"last.pt": partial(saved, scales, rate, push, names)}
 
 
-def checkpoint(scales: list[float], rate: float, push: float = 0.5, names: bool = True) -> dict[str, bytes]:
+def saved(scales: list[float], rate: float, push: float, names: bool) -> bytes:
     """Weights of size one, and Adam's moments after many steps of gradients of these scales, one layer each."""
     model = torch.nn.Sequential(*(torch.nn.Linear(8, 8, bias=False) for _ in scales))
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
@@ -34,7 +33,7 @@ def checkpoint(scales: list[float], rate: float, push: float = 0.5, names: bool 
         del held["model"]
     file = io.BytesIO()
     torch.save(held, file)
-    return {"last.pt": file.getvalue()}
+    return file.getvalue()
 
 
 CASES = [
