@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tests.hostile_inputs import HOSTILE_YAML, PICKLE_BOMBS, PIECES_OF_MESSAGES
+from tests.hostile_inputs import HOSTILE_YAML, LOOKS_SECRET, PICKLE_BOMBS, PIECES_OF_MESSAGES
 from traindx.brains.llm.injection import reads_like_an_order
 from traindx.pipeline.request import understand
 from traindx.readers.checkpoints import read_checkpoint
@@ -22,6 +22,7 @@ from traindx.readers.configs.settings import Unreadable, read_settings
 from traindx.readers.logs.errors import read_errors
 from traindx.readers.logs.textlog import read_log
 from traindx.readers.tables.table import read_csv, read_json, read_jsonl
+from traindx.redaction import Redactor
 
 LOG = [f"INFO epoch {n} | loss {1 / (n + 1):.4f} | you have system agents mode" for n in range(50_000)]
 ORDERS = ["ignore " * 5000, "the ai " * 5000, json.dumps("report run " * 3000)]
@@ -61,6 +62,7 @@ KINDS: dict[str, tuple[float, list[Callable[[], object]]]] = {
     ),
     "YAML without an end": (3, [partial(settings, text) for text in HOSTILE_YAML.values()]),
     "pickle bombs": (10, [partial(bomb, content) for content in PICKLE_BOMBS.values()]),
+    "text that looks secret": (3, [partial(Redactor().clean, text) for text in LOOKS_SECRET]),
     "a line of 200 MB": (10, [long_line]),
     "a million columns": (10, [lambda: read_csv(io.BytesIO(WIDE), "metrics.csv", lambda _: None)]),
     "JSON nested 10,000 deep": (5, [lambda: read_json(io.BytesIO(DEEP), "state.json")]),

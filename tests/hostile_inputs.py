@@ -24,3 +24,15 @@ PICKLE_BOMBS = {
     "integer": b"\x80\x02" + b"\x8a\xff" + b"\xff" * 255 + b".",
     "nested": b"\x80\x02" + b")" + b"\x85" * 300_000 + b".",
 }
+LOOKS_SECRET = [
+    "password: " + "a" * 200_000,
+    "a_" * 100_000 + "token",
+    "://" * 70_000,
+    "--a-" * 50_000,
+    "eyJ" * 70_000,
+    "-----BEGIN PRIVATE KEY-----" * 8_000,
+    "curl " * 40_000,
+    "login a " * 30_000,
+    '"username": ' * 20_000,
+    "authorization: bearer " * 10_000,
+]

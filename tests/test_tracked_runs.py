@@ -8,6 +8,8 @@ from tests.extras import tensorboard
 from traindx import diagnose
 from traindx.api import gather_context
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:

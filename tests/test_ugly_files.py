@@ -9,6 +9,8 @@ import pytest
 
 from traindx.api import gather_context
 
+pytestmark = pytest.mark.slow
+
 GOOD = "epoch,train_loss\n" + "".join(f"{n},{2.0 / n:.4f}\n" for n in range(1, 21))
 LOG = "".join(f"step {n} loss {2.0 / n:.4f}\n" for n in range(1, 501))
 

@@ -10,6 +10,8 @@ from tests.llm.kit import Serve, answer, holds, is_sceptic, quick
 from traindx import Event, open_session
 from traindx.testing import ScriptedMessagesServer, Turn, call, cut, garbage, refuse, reset, say, status, submit, think
 
+pytestmark = pytest.mark.slow
+
 LOOK = {"path": "config.yaml", "start_line": 1, "max_lines": 20, "tail": False}
 SECRET = "ghp_" + "k7Qz" * 9
 

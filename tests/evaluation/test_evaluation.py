@@ -35,6 +35,7 @@ def corpus(tmp_path: Path, broken_run: Path, healthy_run: Path) -> Path:
     return tmp_path / "cases"
 
 
+@pytest.mark.slow
 def test_the_command_runs_every_case(traindx: Command, corpus: Path) -> None:
     card = json.loads(traindx("eval", corpus, "--json").stdout)["scorecard"]
     assert (card["cases"], card["first_right"], card["false_alarms"]) == (2, 1.0, 0.0)
@@ -102,6 +103,7 @@ def test_a_folder_gives_its_cases_and_those_of_archives_below(corpus: Path, tmp_
     assert names == ["batch-2/one", "batch-2/two", "deep/cases/one", "deep/cases/two"]
 
 
+@pytest.mark.slow
 def test_the_command_reads_an_archive(traindx: Command, corpus: Path, tmp_path: Path) -> None:
     archive = shutil.make_archive(str(tmp_path / "batch"), "gztar", tmp_path, "cases")
     outcomes = json.loads(traindx("eval", archive, "--json").stdout)["outcomes"]
@@ -109,6 +111,7 @@ def test_the_command_reads_an_archive(traindx: Command, corpus: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("damage", ["noise", "cut", "empty"])
+@pytest.mark.slow
 def test_a_broken_archive_is_one_sentence(traindx: Command, corpus: Path, tmp_path: Path, damage: str) -> None:
     archive = Path(shutil.make_archive(str(tmp_path / "batches" / "batch"), "gztar", tmp_path, "cases"))
     whole = archive.read_bytes()

@@ -14,6 +14,8 @@ from tests.llm.kit import MESSAGE, Serve, answer, holds, is_sceptic, quick
 from traindx import Event, TraindxError, open_session, stream
 from traindx.testing import ScriptedMessagesServer, call, hang, say, status, submit
 
+pytestmark = pytest.mark.slow
+
 READ = {"path": "config.yaml", "start_line": 1, "max_lines": 200, "tail": False}
 
 

@@ -13,6 +13,8 @@ from traindx.cli import main
 from traindx.pipeline.transcript import read_transcript
 from traindx.testing import ScriptedMessagesServer, call, say, status, submit
 
+pytestmark = pytest.mark.slow
+
 READ = {"path": "config.yaml", "start_line": 1, "max_lines": 200, "tail": False}
 
 

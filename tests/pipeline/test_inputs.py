@@ -15,6 +15,8 @@ import pytest
 from traindx import Diagnosis, TraindxError, diagnose
 from traindx.api import gather_context
 
+pytestmark = pytest.mark.slow
+
 CAUSES = {"lr-schedule-spike", "learning-rate-too-high"}
 Command = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -86,7 +86,7 @@ def test_archives_of_arrays(writer: Any) -> None:
 
 def test_a_cut_array_says_how_much_is_missing() -> None:
     found, remarks = _one(_saved(np.zeros(1_000))[:-4_000])
-    assert "8,000 bytes of numbers expected, 4,000 there" in remarks[0]
+    assert "8,000 bytes expected, 4,000 present" in remarks[0]
     assert found.sampled == 500
 
 

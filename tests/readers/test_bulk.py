@@ -117,6 +117,7 @@ def test_any_bytes_give_what_lines_give(lines: list[bytes], times: int, size: in
         _same(_fast(raw, size, code), _slow(raw))
 
 
+@pytest.mark.slow
 def test_a_long_log_of_several_forms() -> None:
     chance = random.Random(3)
     lines = []

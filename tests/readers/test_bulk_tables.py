@@ -6,6 +6,7 @@ import io
 import random
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -61,6 +62,7 @@ def test_many_rows_give_what_single_rows_give(rows: list[list[str]], separator: 
     _same((end.join([separator.join(header), *body])).encode())
 
 
+@pytest.mark.slow
 def test_a_long_sparse_table() -> None:
     chance = random.Random(2)
     rows = ["epoch,step,train_loss,val_loss"]

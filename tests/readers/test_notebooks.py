@@ -86,7 +86,7 @@ def test_a_source_in_one_string_and_cells_out_of_order() -> None:
 def test_a_cut_notebook_gives_what_it_has() -> None:
     notebook, remarks = _read(TEXT[: TEXT.index("epoch 2")])
     assert "lr = 0.1" in notebook.code
-    assert "the cells before were read" in remarks[0]
+    assert "the cells before that were read" in remarks[0]
 
 
 @settings(max_examples=examples(100))

@@ -15,6 +15,7 @@ from traindx.readers.tables.table import read_csv, read_json, read_jsonl
 _LINES = "".join(f"step {n} loss {n / 8}\n" for n in range(5_000)).encode()
 
 
+@pytest.mark.slow
 def test_a_single_line_of_200_megabytes_between_metrics() -> None:
     raw = _LINES + b"0.5, " * 40_000_000 + b"\nstep 9999 loss 7.5\nValueError: after it\n"
     (series,), remarks = read_log(io.BytesIO(raw), "train.log")
@@ -30,6 +31,7 @@ def test_a_line_of_30_thousand_characters_is_remarked() -> None:
         assert "longer than 20,000 characters" in remarks[0]
 
 
+@pytest.mark.slow
 def test_a_table_of_a_million_columns() -> None:
     header = ",".join(["step", "loss", *(f"c{n}" for n in range(1_000_000))])
     raw = f"{header}\n{','.join('1' for _ in range(1_000_002))}\n".encode()
@@ -38,6 +40,7 @@ def test_a_table_of_a_million_columns() -> None:
     assert remarks
 
 
+@pytest.mark.slow
 def test_a_table_of_ten_thousand_columns_gives_the_first() -> None:
     header = ",".join(["step", "loss", *(f"c{n}" for n in range(10_000))])
     row = ",".join("1" for _ in range(10_002))
@@ -65,7 +68,7 @@ def test_gzip_whole_and_cut_off(cut: int) -> None:
     (series,), remarks = read_log(io.BytesIO(packed[: len(packed) - cut]), "train.log.gz")
     if cut:
         assert 1_000 < len(series) < 5_000
-        assert remarks == ["`train.log.gz`: the archive is cut off; what comes before was read"]
+        assert remarks == ["`train.log.gz`: the archive is truncated; the part before that was read"]
     else:
         assert (len(series), remarks) == (5_000, [])
 
@@ -74,7 +77,7 @@ def test_gzip_that_is_broken_or_holds_several() -> None:
     packed = gzip.compress(_LINES)
     broken = packed[:2_000] + bytes(200) + packed[2_200:]
     _, remarks = read_log(io.BytesIO(broken), "train.log.gz")
-    assert "broken" in remarks[0]
+    assert "damaged" in remarks[0]
     (series,), remarks = read_log(io.BytesIO(packed + gzip.compress(b"step 6000 loss 1.0\n")), "train.log.gz")
     assert (len(series), remarks) == (5_001, [])
 
@@ -87,6 +90,7 @@ def test_large_logs_in_other_encodings(encoding: str) -> None:
     assert (len(series), series.texts[9]) == (5_000, "1.125")
 
 
+@pytest.mark.slow
 def test_a_very_long_series_is_thinned_but_its_spike_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("traindx.readers.series.columns.MOST_POINTS", 20_000)
     count = 400_000

@@ -173,6 +173,7 @@ def test_numbered_epochs_are_no_ranks() -> None:
     assert len(series) == 20
 
 
+@pytest.mark.slow
 def test_the_context_package_tells_of_the_job(tmp_path: Path) -> None:
     text = "srun: job 8812345 queued\n" + "".join(f"{n % 2}: step {n // 2} loss {1 / (n + 1):.4f}\n" for n in range(40))
     (tmp_path / "slurm-8812345.out").write_text(text)

@@ -114,7 +114,7 @@ def test_binary_junk_with_the_name_of_a_log(tmp_path: Path) -> None:
     run = _run(tmp_path)
     _read_all(run)
     assert [file.role for file in run.files] == ["other"]
-    assert run.remarks == ["`train.log` holds binary data, not text"]
+    assert run.remarks == ["`train.log` contains binary data, not text"]
 
 
 def test_a_file_that_cannot_be_read_does_not_stop_the_rest(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_large_folder_is_looked_at_within_bounds(tmp_path: Path, monkeypatch: 
     run = _run(tmp_path)
     assert len(run.files) == 50
     assert "zz.log" in {file.path for file in run.files}
-    assert run.remarks == ["the folder is large: 201 entries were looked at, 50 files taken, the rest left out"]
+    assert run.remarks == ["the folder is large: 201 entries were scanned, 50 files read, the rest left out"]
 
 
 def test_malformed_files_become_remarks(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def test_yaml_anchors_merges_duplicates_and_documents() -> None:
         "seed": 2,
         "later": 3,
     }
-    assert remarks == ["`c.yaml`: line 7: `seed` stands here again; the last one counts"]
+    assert remarks == ["`c.yaml`: line 7: `seed` is repeated here; the last one counts"]
 
 
 @pytest.mark.parametrize("text", HOSTILE_YAML.values(), ids=HOSTILE_YAML)
@@ -167,6 +167,7 @@ def test_hostile_yaml_is_read_or_refused(text: str) -> None:
 
 
 @pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML without libyaml keeps the small bound")
+@pytest.mark.slow
 def test_a_yaml_of_a_megabyte_is_read() -> None:
     text = "".join(f"key{n}: {n}\n" for n in range(4_000)) + "# " + "x" * 1_000_000 + "\nlast: 1\n"
     assert _config("c.yaml", text)["last"] == (1, 4_002)

@@ -146,6 +146,7 @@ def test_negative_and_large_steps_and_steps_that_go_back() -> None:
     assert found["loss"].at.tolist() == steps
 
 
+@pytest.mark.slow
 def test_many_tags_of_one_length_keep_their_own_values() -> None:
     random.seed(1)
     events, expected = [], dict[str, list[float]]()
@@ -189,7 +190,7 @@ def test_hyper_parameters_and_texts_are_settings() -> None:
         ("amp", True, 2),
         ("notes", "first try", 3),
     ]
-    assert found.remarks == ["it says that the session ended in failure", "it holds no scalars"]
+    assert found.remarks == ["it says that the session ended in failure", "it has no scalars"]
 
 
 def test_pictures_and_histograms_are_counted_not_read() -> None:
@@ -202,7 +203,7 @@ def test_pictures_and_histograms_are_counted_not_read() -> None:
 
 def test_a_file_without_scalars_says_so() -> None:
     found = _read(_file([]))
-    assert (found.series, found.remarks) == ([], ["it holds no scalars"])
+    assert (found.series, found.remarks) == ([], ["it has no scalars"])
 
 
 def _losses(count: int) -> bytes:
@@ -213,7 +214,7 @@ def _losses(count: int) -> bytes:
 def test_a_cut_tail_leaves_the_rest(cut: int) -> None:
     found = _read(_losses(100)[:-cut])
     assert found.series[0].values.tolist() == list(range(99))
-    assert found.remarks == ["it breaks off within record 101; the records before it were read"]
+    assert found.remarks == ["it is truncated in record 101; the records before it were read"]
 
 
 def test_a_tail_of_zeros_leaves_the_rest() -> None:

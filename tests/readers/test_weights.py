@@ -59,6 +59,7 @@ def test_a_large_file_is_sampled_in_every_tensor(tmp_path: Path) -> None:
     assert weights.spoilt[0].elements == 25_000
 
 
+@pytest.mark.slow
 def test_the_context_package_names_spoilt_and_cut_checkpoints(tmp_path: Path) -> None:
     state = _state()
     state["body.bias"][:] = float("nan")

@@ -107,6 +107,7 @@ def test_the_scale_follows_the_range() -> None:
     assert [brief(value) for value in (0.25, 1e-5, 20_000, 2_500_000, -0.0)] == ["0.25", "1e-5", "20,000", "2.5M", "0"]
 
 
+@pytest.mark.slow
 def test_ten_million_points_keep_a_single_spike() -> None:
     values = np.random.default_rng(0).normal(1.0, 0.01, 10_000_000)
     values[7_777_777] = 9.0

@@ -16,6 +16,8 @@ import pytest
 from tests.extras import torch
 from traindx.runtime import Toolbelt
 
+pytestmark = pytest.mark.slow
+
 WriteTool = Callable[..., Path]
 WorkersOf = Callable[[int], set[int]]
 

@@ -17,6 +17,8 @@ from traindx.readers.checkpoints import read_checkpoint, read_values
 from traindx.runtime import NoData, Toolbelt
 from traindx.runtime.discovery import load_tool
 
+pytestmark = pytest.mark.slow
+
 
 def deep(depth: int = 12, *, sigmoid: bool, norm: bool = False) -> Any:
     """A deep MLP; with sigmoids and small weights nothing reaches its first layers."""

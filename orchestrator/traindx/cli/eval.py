@@ -20,7 +20,7 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
         "eval",
         parents=[shared],
         help="measure accuracy, false alarms and calibration on labelled cases",
-        description="A case is a folder with `run/` and `truth.yaml`. PATH holds any number, in folders or in archives.",
+        description="A case is a folder with `run/` and `truth.yaml`. PATH holds any number, in folders or archives.",
     )
     parser.add_argument("path", metavar="PATH", type=Path, help="a folder of cases, or an archive (zip, tar, tar.gz)")
     parser.set_defaults(run=run)

@@ -73,7 +73,7 @@ class FailureMode(Evidenced):
     title: str
     specialist: str
     severity: Severity
-    leads_to: tuple[str, ...] = Field(default=(), description="failure modes that merely follow from this one")
+    leads_to: tuple[str, ...] = Field(default=(), description="failure modes that are only consequences of this one")
     set_by: tuple[str, ...] = Field(
         default=(),
         description="names of settings that bring it about; those that the run has are cited, first come first",
@@ -99,9 +99,7 @@ def load_catalog(folder: Path = FOLDER) -> dict[str, FailureMode]:
         TopologicalSorter({mode.id: mode.leads_to for mode in modes.values()}).prepare()
     except CycleError as error:
         circle = error.args[1]
-        raise DefinitionError(
-            folder / f"{circle[0]}.md", 1, f"`leads_to` runs in a circle: {' -> '.join(circle)}"
-        ) from None
+        raise DefinitionError(folder / f"{circle[0]}.md", 1, f"`leads_to` is circular: {' -> '.join(circle)}") from None
     return modes
 
 

@@ -45,7 +45,7 @@ async def weighed_against(
             answer.status = "diagnosis_complete"
             notes.append(f"{case.specialist.name} disagrees with a proven lead: {held} and still shows it{why}")
         else:
-            answer.excluded.append(f"`{cause.id}`{why or ': not taken up'} ({held})")
+            answer.excluded.append(f"`{cause.id}`{why or ': not addressed'} ({held})")
     return answer, notes
 
 
