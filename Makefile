@@ -4,13 +4,16 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q install -c constraints.txt
 SOURCES := orchestrator tools tests examples docs benchmarks hatch_build.py
 
-.PHONY: demo test check format lint types floors fresh catalog house examples wheel-test fuzz bench clean
+.PHONY: demo test quick check format lint types floors fresh catalog house examples wheel-test fuzz bench clean
 
 demo: .venv/.runtime  ## diagnose a bundled broken run, no API key needed
 	@$(BIN)/traindx demo
 
 test: .venv/.dev  ## the whole test suite
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+quick: .venv/.dev  ## the tests that take no time, in less than a minute; property tests with a tenth of their examples
+	HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 check: .venv/.dev format lint types floors fresh test  ## what CI runs
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from baselines import Rule, find_rules, see
 
 from traindx import diagnose
-from traindx.evaluation import LabelledCase, find_cases
+from traindx.evaluation import LabelledCase, open_cases
 from traindx.evaluation.score import ALARM
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -157,12 +157,13 @@ def show(table: Table) -> None:
 def main() -> None:
     """Read the arguments, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--corpus", type=Path, default=CORPUS, help="labelled cases")
+    parser.add_argument("--corpus", type=Path, default=CORPUS, help="labelled cases: a folder or an archive")
     parser.add_argument("--logs", type=Path, help="a folder of logs, all of runs that ended well")
     parser.add_argument("--json", action="store_true", help="print JSON")
     given = parser.parse_args()
     logs = sorted(path for path in given.logs.iterdir() if path.is_file()) if given.logs else []
-    table = measure(find_cases(given.corpus), logs)
+    with open_cases(given.corpus) as cases:
+        table = measure(cases, logs)
     if given.json:
         print(json.dumps({**asdict(table), "verdict": verdict(table)}, indent=2))
     else:

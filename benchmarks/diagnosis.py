@@ -3,7 +3,7 @@
 Usage: python benchmarks/diagnosis.py [--full]. The bars: 10,000 logged steps with config and code in 1.0 s, and growth
 no faster than linear. `--full` goes on to 10,000,000 steps, a log of some 600 MB in a temporary folder. Every diagnosis
 is a fresh process; processor time counts that process and its worker. The package is compiled to bytecode first, as pip
-does when it installs one: a worker never writes any, and without it every start compiles the readers and tools anew.
+does when it installs one: a worker never writes any, and without it every start compiles the readers and tools again.
 """
 
 import argparse
@@ -130,7 +130,7 @@ def breakdown(cost: Cost) -> None:
     provenance = cost.said["provenance"]
     assert isinstance(provenance, dict)
     bare = seconds("pass")
-    parent = seconds("import traindx.pipeline.session, traindx.pipeline.steps, traindx.cli.diagnose") - bare
+    parent = seconds("import traindx.pipeline.session, traindx.cli.diagnose") - bare
     worker = seconds("import traindx.runtime.service, numpy") - bare
     tools = sorted(((use["seconds"], use["tool"]) for use in provenance["tools"]), reverse=True)
     in_tools = sum(taken for taken, _ in tools)

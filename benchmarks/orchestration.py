@@ -12,10 +12,10 @@ from typing import Any
 
 from traindx.brains import Case
 from traindx.brains.llm import ClaudeBrain, ClaudeOptions
-from traindx.contract import null_listener
 from traindx.definitions.content import EXAMPLES
 from traindx.definitions.project import Project
-from traindx.pipeline.steps import Walk
+from traindx.pipeline.inputs import OpenRun
+from traindx.pipeline.session import Session
 from traindx.readers import Scope
 from traindx.runtime import Toolbelt
 from traindx.testing import Received, ScriptedMessagesServer, Turn, call, say, submit
@@ -51,16 +51,16 @@ def script(delay: float) -> Callable[[Received], Turn]:
 
 async def investigated(toolbelt: Toolbelt, server: ScriptedMessagesServer, names: tuple[str, ...]) -> float:
     """The seconds that these specialists take at once, from prepared case to findings."""
-    walk = Walk(Scope.of(RUN), Project(), toolbelt, null_listener, time.perf_counter())
+    session = Session(OpenRun((str(RUN),), toolbelt.scope, Project(), toolbelt), {"brain": "local"})
     cases: list[Case] = []
     for name in names:
-        found = await walk.to_cases(MESSAGE, name)
+        found = await session.cases(MESSAGE, name)
         assert isinstance(found, list)
         cases += found
     async with ClaudeBrain(ClaudeOptions(base_url=server.url, api_key="k")) as brain:
         await asyncio.gather(*(brain.prepared(case) for case in cases))
         began = time.perf_counter()
-        await asyncio.gather(*(brain.investigate(case) for case in cases))
+        await brain.investigate(cases)
         return time.perf_counter() - began
 
 

@@ -8,15 +8,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from traindx.definitions.content import EXAMPLES
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
+# No test fails because the machine is busy: examples have no deadline.
+settings.register_profile("traindx", deadline=None)
+settings.load_profile("traindx")
+
 
 @pytest.fixture(autouse=True)
 def no_key_and_no_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No test can spend money, or leave a case file or a chat among somebody's own."""
+    """No test can spend money, or leave a transcript or a chat among somebody's own."""
     for name in [name for name in os.environ if name.startswith("ANTHROPIC")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -11,12 +11,11 @@ import pytest
 from traindx.definitions.content import EXAMPLES
 from traindx.readers import Run, Scope, Series
 
-pytest.importorskip("torch")
-
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     """Both trainings, run again beside each other in copies of their folders."""
+    pytest.importorskip("torch")
     root = tmp_path_factory.mktemp("examples")
     trainings = []
     for name in ("schedule-change", "schedule-change-healthy"):
@@ -32,6 +31,7 @@ def _series(run: Run, name: str, source: str = "metrics.csv") -> Series:
     return series
 
 
+@pytest.mark.slow
 def test_the_training_breaks_when_its_schedule_raises_the_rate(trained: dict[str, Run]) -> None:
     run = trained["schedule-change"]
     loss, norm, rate = (_series(run, name).values for name in ("train/loss", "grad_norm", "lr"))
@@ -43,6 +43,7 @@ def test_the_training_breaks_when_its_schedule_raises_the_rate(trained: dict[str
     assert _series(run, "train/loss", "train.log").values.tolist() == loss.tolist()
 
 
+@pytest.mark.slow
 def test_its_twin_converges(trained: dict[str, Run]) -> None:
     run = trained["schedule-change-healthy"]
     loss, held_out, rate = (_series(run, name).values for name in ("train/loss", "val/loss", "lr"))

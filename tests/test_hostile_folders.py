@@ -13,6 +13,8 @@ import pytest
 
 from traindx import Diagnosis, diagnose
 
+pytestmark = pytest.mark.slow
+
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -17,6 +17,8 @@ from traindx.readers import Run, Scope
 from traindx.runtime import NoData
 from traindx.runtime.discovery import load_tool, tool_names
 
+pytestmark = pytest.mark.slow
+
 NAN = float("nan")
 SURE = 0.5
 CURVE_TOOLS = ("analyze_loss_curve", "check_gradients", "check_hyperparameters", "check_outputs", "compare_metrics")

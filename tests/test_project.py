@@ -72,11 +72,13 @@ def test_the_profile_is_carried_into_the_context_package(project: Path) -> None:
     assert profile.prose == "Logs live in slurm_logs/."
 
 
+@pytest.mark.slow
 def test_its_specialist_and_its_tool_work(project: Path) -> None:
     diagnosis = diagnose(project, "why", specialist="rattle-watcher")
     assert list(diagnosis.sections) == ["Rattle Status", "Evidence"]
 
 
+@pytest.mark.slow
 def test_its_specialist_is_sent_when_the_message_fits_its_description(project: Path) -> None:
     diagnosis = diagnose(project, "the flux capacitor rattles again during training")
     assert "rattle-watcher" in diagnosis.request.specialists

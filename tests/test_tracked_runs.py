@@ -1,16 +1,14 @@
 """A run that only a tracker saw is diagnosed like any other, its records cited and opened again."""
 
-import warnings
 from pathlib import Path
 
 import pytest
 
+from tests.extras import tensorboard
 from traindx import diagnose
 from traindx.api import gather_context
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    tensorboard = pytest.importorskip("torch.utils.tensorboard")
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ CITED = "> 17      lr: 0.4"
 VERIFY = "Run up to two logged points past epoch 7"
 FALLBACK = "Hold the rate constant over that step"
 EXPECT = "The loss stays near 0.102"
-UNKNOWN = "this run does not tell what it would do"
+UNKNOWN = "this run does not show what it would do"
 
 PHRASINGS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     # why, what does that mean
@@ -21,7 +21,7 @@ PHRASINGS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (B, "I don't understand", (ISSUE,)),
     (B, "why is the loss so high?", (ISSUE,)),
     (B, "tell me more", (ISSUE, "/explain lr-schedule-spike")),
-    (P, "why?", ("Not settled", "What would settle it", "tee train.log")),
+    (P, "why?", ("Not certain", "What would settle it", "tee train.log")),
     (H, "what went wrong?", ("looks healthy",)),
     # show me, where, prove it
     (B, "show me", (CITED, "verified")),
@@ -40,7 +40,7 @@ PHRASINGS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (B, "what's the solution?", (FIX,)),
     (B, "do I have to start from scratch?", ("no later than epoch 6",)),
     (B, "how do I fix exploding gradients?", ("not what was found here", "Clip the total gradient norm")),
-    (P, "how do I fix it", ("not settled (0.",)),
+    (P, "how do I fix it", ("not certain (0.",)),
     (H, "how do I fix it", ("looks healthy",)),
     # verify, expect, and if that fails
     (B, "how do I verify it?", (VERIFY, "0.153")),
@@ -54,19 +54,19 @@ PHRASINGS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         B,
         "what if I halve the lr?",
-        ("0.2 instead of 0.4", "falling at 0.015 and broke at 0.4", "only a try would tell"),
+        ("0.2 instead of 0.4", "falling at 0.015 and broke at 0.4", "only a test run can tell"),
     ),
     (B, "what if I double the learning rate", ("0.8 instead of 0.4", "the same or worse")),
     (B, "should I lower the learning rate to 0.01?", ("0.01 instead of 0.4", "safe side", EXPECT)),
-    (B, "what if I divide the lr by 10", ("0.04 instead of 0.4", "only a try would tell")),
+    (B, "what if I divide the lr by 10", ("0.04 instead of 0.4", "only a test run can tell")),
     (B, "what if I use clipping", ("no gradient clipping in the config", UNKNOWN, FIX)),
     (B, "would clipping help?", (UNKNOWN,)),
     (B, "what if I use batch 64", ("`batch_size` = 50 (config.yaml:3)", "64 instead of 50", UNKNOWN)),
     (B, "would more epochs help?", ("`epochs` = 12 (config.yaml:2)", UNKNOWN)),
     (B, "can I just use Adam?", (UNKNOWN,)),
     (B, "what if I hold the schedule constant", (FIX,)),
-    (B, "what if I train on another planet", ("cannot be known from this run", FIX)),
-    (H, "what if I double the batch size?", ("100 instead of 50", "looks healthy", "this run does not show")),
+    (B, "what if I train on another planet", ("does not show what that would do", FIX)),
+    (H, "what if I double the batch size?", ("100 instead of 50", "looks healthy", "This run does not show")),
     # what else could it be
     (
         B,
@@ -78,7 +78,7 @@ PHRASINGS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (B, "could it be overfitting?", ("`overfitting` is not what was found", "against it: `train_loss` rose")),
     (B, "is the learning rate too high?", ("set aside", "follows from `lr-schedule-spike`")),
     (B, "what is overfitting?", ("learning individual samples",)),
-    (B, "is it the batch size?", ("Not as far as the evidence shows", "`batch_size` = 50")),
+    (B, "is it the batch size?", ("Not according to the evidence", "`batch_size` = 50")),
     (B, "is it because of the learning rate?", ("Yes.", ISSUE)),
     # what next
     (B, "what next?", (FIX, VERIFY, "ten times its usual value")),
@@ -90,12 +90,12 @@ PHRASINGS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (H, "is it healthy?", ("The run looks healthy",)),
     (H, "is my run ok?", ("The run looks healthy",)),
     (B, "is everything fine?", ("Not healthy.", "critical")),
-    (P, "is it healthy?", ("cannot be told yet",)),
+    (P, "is it healthy?", ("too early to tell",)),
     (B, "how sure are you?", ("0.98", "3 of 3 citations")),
     (P, "are you certain?", ("hypothesis, not a finding",)),
     # values of metrics
     (B, "what was the lr at epoch 7?", ("`lr` at epoch 7: 0.4 (metrics.csv:8)",)),
-    (B, "what was the lr at step 500?", ("counted in epochs (epoch 1 to 12), not in steps",)),
+    (B, "what was the lr at step 500?", ("logged per epoch (epoch 1 to 12), not per step",)),
     (B, "val loss at epoch 99", ("there is no epoch 99",)),
     (B, "what was the best val loss?", ("`val_loss` at epoch 5: 0.1058 (metrics.csv:6), its best",)),
     (B, "best accuracy", ("`val_acc` at epoch 5: 0.964 (metrics.csv:6), its best",)),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.chat.flow import Flow, fenced, unwrapped
 from traindx.report.render import Page
 
@@ -50,7 +51,7 @@ def test_a_log_cannot_drive_the_terminal() -> None:
     assert "\x1b" not in drawn(["say \x1b[2J\x07 this\n```\n\x1b]0;x\x07\n```"])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.lists(st.integers(0, len(TEXT)), max_size=30))
 def test_pieces_come_out_like_the_whole(cuts: list[int]) -> None:
     places = [0, *sorted(cuts), len(TEXT)]

@@ -10,6 +10,8 @@ from tests.llm.kit import Serve, answer, holds, is_sceptic, quick
 from traindx import Event, open_session
 from traindx.testing import ScriptedMessagesServer, Turn, call, cut, garbage, refuse, reset, say, status, submit, think
 
+pytestmark = pytest.mark.slow
+
 LOOK = {"path": "config.yaml", "start_line": 1, "max_lines": 20, "tail": False}
 SECRET = "ghp_" + "k7Qz" * 9
 
@@ -77,7 +79,7 @@ def test_a_fault_that_stays_falls_back_too(served: Serve, broken_run: Path, faul
     assert "At epoch 7; the last good point is epoch 6." in said
 
 
-def test_a_spent_purse_is_said_and_the_chat_goes_on(served: Serve, broken_run: Path) -> None:
+def test_a_spent_budget_is_said_and_the_chat_goes_on(served: Serve, broken_run: Path) -> None:
     server = served(submit(answer()), say("never sent"))
     said = chatted(server, ["why?"], broken_run, "--max-usd", "0.01")
     assert "the budget is spent" in " ".join(said.split())
@@ -111,7 +113,7 @@ def test_a_resumed_chat_knows_what_was_said(served: Serve, copied_run: Path) -> 
     assert "why is that?" in request.last_words
 
 
-def test_a_case_file_can_be_taken_up_as_a_chat(served: Serve, copied_run: Path, tmp_path: Path) -> None:
+def test_a_transcript_can_be_continued_as_a_chat(served: Serve, copied_run: Path, tmp_path: Path) -> None:
     case = tmp_path / "case.jsonl"
     server = served(submit(answer()))
     chatted(server, [], copied_run, "--save-case", case)

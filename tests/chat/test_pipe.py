@@ -9,6 +9,8 @@ import pytest
 
 from tests.chat.kit import command, environment, spoken
 
+pytestmark = pytest.mark.slow
+
 SECRET = "ghp_" + "k7Qz" * 9
 
 
@@ -33,7 +35,7 @@ def test_questions_in_answers_out(broken_run: Path) -> None:
 
 
 def test_a_poor_folder_asks_for_what_is_missing(poor_run: Path) -> None:
-    assert "To go on I need to know:" in spoken([], poor_run).stdout
+    assert "To continue, I need to know:" in spoken([], poor_run).stdout
 
 
 @pytest.mark.parametrize(
@@ -45,7 +47,7 @@ def test_a_poor_folder_asks_for_what_is_missing(poor_run: Path) -> None:
         (["{run}", "--json"], "no JSON form"),
         (["{run}", "--resume"], "there is no chat about"),
         (["{run}", "--resume", "nothing-like-that"], "no such chat"),
-        (["{run}", "--resume", "-m", "x"], "describe anew"),
+        (["{run}", "--resume", "-m", "x"], "describe what you see now"),
         (["{run}", "--specialist", "nobody"], "there is no specialist"),
     ],
 )
@@ -91,7 +93,7 @@ def test_resume_goes_on_without_diagnosing_again(copied_run: Path, state: Path) 
     done = spoken(["how do I fix it?"], copied_run, "--resume")
     assert done.returncode == 0
     assert "Resumed: 2 questions so far" in done.stdout
-    assert "You asked last: what was the lr at epoch 7?" in done.stdout
+    assert "Your last question: what was the lr at epoch 7?" in done.stdout
     assert "+    lr: 0.015" in done.stdout
     again = json.loads(kept(state)[0].read_text())
     assert len(kept(state)) == 1
@@ -122,7 +124,7 @@ def test_resume_notices_what_has_changed_and_what_is_gone(copied_run: Path, stat
     metrics.write_text(metrics.read_text())
     done = spoken(["diagnose again"], copied_run, "--resume")
     assert "`metrics.csv` changed since" in done.stdout
-    assert "Read anew." in done.stdout
+    assert "Read again." in done.stdout
     copied_run.rename(copied_run.with_name("elsewhere"))
     gone = spoken(["why?"], "--resume", kept(state)[0])
     assert gone.returncode == 2

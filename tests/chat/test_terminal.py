@@ -3,9 +3,13 @@
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.chat.kit import Terminal
 from tests.llm.kit import Serve, answer, holds, is_sceptic
 from traindx.testing import call, hang, say, submit
+
+pytestmark = pytest.mark.slow
 
 PROMPT = "traindx> "
 LOOK = {"path": "config.yaml", "start_line": 1, "max_lines": 20, "tail": False}
@@ -32,7 +36,7 @@ def test_prompt_completion_history_and_the_end(broken_run: Path, tmp_path: Path)
     assert history.stat().st_mode & 0o077 == 0
     assert "\x1b[1mDIAGNOSIS" in chat.seen
     with Terminal(broken_run, "--no-color", "--resume") as chat:
-        chat.wait_for("You asked last: why?")
+        chat.wait_for("Your last question: why?")
         chat.wait_for(PROMPT)
         chat.type("\x1b[A\r")
         assert "why?" in chat.wait_for("`/evidence 1`.")

@@ -13,6 +13,8 @@ import pytest
 from traindx import __version__
 from traindx.contract import ContextPackage, Diagnosis
 
+pytestmark = pytest.mark.slow
+
 Command = Callable[..., subprocess.CompletedProcess[str]]
 MESSAGE = "loss went up after epoch 7"
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.detectors.curves.shape import shape_of
 
 
@@ -63,7 +64,7 @@ def test_nan_is_counted_and_located() -> None:
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True, width=32), max_size=60))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_any_numbers_give_an_answer(values: list[float]) -> None:
     shape = shape_of(np.array(values, dtype=float))
     assert shape.points == len(values)

@@ -136,7 +136,7 @@ def test_a_follower_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
 def test_a_circle_of_followers_is_an_error(tmp_path: Path) -> None:
     entry(tmp_path, "one", extra="leads_to: [two]\n")
     entry(tmp_path, "two", extra="leads_to: [one]\n")
-    with pytest.raises(DefinitionError, match="runs in a circle"):
+    with pytest.raises(DefinitionError, match="is circular"):
         load_catalog([tmp_path])
 
 

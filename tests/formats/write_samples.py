@@ -122,7 +122,7 @@ def torch_tensorboard() -> None:
             series(source, "train/loss", [(step, loss(step)) for step in range(33)]),
             series(source, "val/loss", [(step, loss(step) + 0.25) for step in range(32)]),
         ],
-        remarks=["it breaks off within record 100"],
+        remarks=["it is truncated in record 100"],
     )  # fmt: skip
 
 
@@ -233,7 +233,7 @@ def mlflow_stores() -> None:
         "mlflow-files", "mlflow-skinny 3.17.2, file store",
         [series(f"mlruns/1/{run}/metrics/train/loss", "train/loss", train),
          series(f"mlruns/1/{run}/metrics/val_loss", "val/loss", val)],
-        settings=settings, remarks=["MLflow has the run as FAILED"],
+        settings=settings, remarks=["MLflow lists the run as FAILED"],
     )  # fmt: skip
     files = folder("mlflow-sqlite")
     with tempfile.TemporaryDirectory() as place:
@@ -246,7 +246,7 @@ def mlflow_stores() -> None:
     expect(
         "mlflow-sqlite", "mlflow-skinny 3.17.2, SQLite store; tables that hold nothing of the run were dropped",
         [series("mlflow.db", "train/loss", train), series("mlflow.db", "val/loss", val)],
-        settings=settings, remarks=["MLflow has the run as FAILED"],
+        settings=settings, remarks=["MLflow lists the run as FAILED"],
     )  # fmt: skip
 
 
@@ -331,7 +331,7 @@ def sacred_files() -> None:
         "sacred", "sacred 0.8.7, FileStorageObserver",
         [series("metrics.json", "train/loss", points)],
         settings={"lr": 3e-4, "model.layers": 2, "sacred.status": "FAILED"},
-        remarks=["Sacred has the run as FAILED", "RuntimeError: CUDA out of memory"],
+        remarks=["Sacred lists the run as FAILED", "RuntimeError: CUDA out of memory"],
     )  # fmt: skip
 
 

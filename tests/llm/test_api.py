@@ -14,6 +14,8 @@ from tests.llm.kit import MESSAGE, Serve, answer, holds, is_sceptic, quick
 from traindx import Event, TraindxError, open_session, stream
 from traindx.testing import ScriptedMessagesServer, call, hang, say, status, submit
 
+pytestmark = pytest.mark.slow
+
 READ = {"path": "config.yaml", "start_line": 1, "max_lines": 200, "tail": False}
 
 
@@ -65,7 +67,7 @@ def test_leaving_the_loop_ends_the_investigation(served: Serve, broken_run: Path
     asyncio.run(asyncio.wait_for(leave(), 20))
 
 
-def test_the_local_mind_streams_too(broken_run: Path) -> None:
+def test_the_local_brain_streams_too(broken_run: Path) -> None:
     async def last() -> Event:
         return [event async for event in stream(broken_run, MESSAGE, brain="local")][-1]
 

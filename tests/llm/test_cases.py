@@ -13,6 +13,8 @@ from traindx.cli import main
 from traindx.pipeline.transcript import read_transcript
 from traindx.testing import ScriptedMessagesServer, call, say, status, submit
 
+pytestmark = pytest.mark.slow
+
 READ = {"path": "config.yaml", "start_line": 1, "max_lines": 200, "tail": False}
 
 
@@ -21,7 +23,7 @@ def run_it(server: ScriptedMessagesServer, run: Path, **choices: Any) -> Any:
     return diagnose(run, MESSAGE, brain="claude", specialist="training-monitor", options=quick(server), **choices)
 
 
-def test_every_step_is_in_the_case_file(served: Serve, broken_run: Path, tmp_path: Path) -> None:
+def test_every_step_is_in_the_transcript(served: Serve, broken_run: Path, tmp_path: Path) -> None:
     case = tmp_path / "case.jsonl"
     diagnosis = run_it(served(say("hm") + call("Read", READ), submit(answer())), broken_run, save_case=case)
     record = read_transcript(case)

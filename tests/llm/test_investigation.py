@@ -264,7 +264,7 @@ def test_evidence_that_does_not_hold_is_named_in_the_repair_turn(served: Serve, 
     server = served(submit(invented), submit(answer()))
     investigate(server)
     asked = server.requests[1].last_words
-    assert "`causes[0].evidence[1]` (config.yaml, line 3): line 3 of `config.yaml` reads otherwise" in asked
+    assert "`causes[0].evidence[1]` (config.yaml, line 3): line 3 of `config.yaml` says something else" in asked
 
 
 def test_a_proven_lead_does_not_vanish_because_the_model_is_silent(served: Serve, investigate: Investigate) -> None:
@@ -304,6 +304,7 @@ def test_a_server_that_knows_no_thinking_and_no_strict_schemas_is_asked_plainly(
     assert any("price of `qwen3:8b` is not known" in note for note in diagnosis.provenance.notes)
 
 
+@pytest.mark.slow
 def test_a_specialist_of_ones_own_is_sent_too(served: Serve, tmp_path: Path, broken_run: Path) -> None:
     from traindx import diagnose
 
@@ -322,6 +323,7 @@ def test_a_specialist_of_ones_own_is_sent_too(served: Serve, tmp_path: Path, bro
     assert server.requests[0].tools == ["Read", "Grep", "explain_failure_mode", "show_result", "submit_diagnosis"]
 
 
+@pytest.mark.slow
 def test_a_healthy_run_is_called_healthy(served: Serve, healthy_run: Path) -> None:
     server = served(submit(answer(status="healthy", causes=[])))
     with Toolbelt(Scope.of(healthy_run)) as toolbelt:

@@ -25,6 +25,8 @@ from traindx.testing import (
     think,
 )
 
+pytestmark = pytest.mark.slow
+
 NAMES = (
     "Read",
     "Grep",

@@ -13,6 +13,8 @@ from traindx import diagnose
 from traindx.cli import main
 from traindx.testing import Received, Turn, call, submit
 
+pytestmark = pytest.mark.slow
+
 
 def _tables() -> ModuleType:
     path = Path(__file__).parents[1] / "redaction" / "test_redactor.py"

@@ -12,6 +12,8 @@ import pytest
 from traindx import Diagnosis, TraindxError, adiagnose, diagnose
 from traindx.contract import Event
 
+pytestmark = pytest.mark.slow
+
 MESSAGE = "loss went up after epoch 7"
 
 

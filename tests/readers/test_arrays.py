@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.readers.tables import arrays
 from traindx.readers.tables.arrays import ArrayInfo, read_npy, read_npz
 from traindx.readers.tables.datatables import read_data_table
@@ -85,7 +86,7 @@ def test_archives_of_arrays(writer: Any) -> None:
 
 def test_a_cut_array_says_how_much_is_missing() -> None:
     found, remarks = _one(_saved(np.zeros(1_000))[:-4_000])
-    assert "8,000 bytes of numbers expected, 4,000 there" in remarks[0]
+    assert "8,000 bytes expected, 4,000 present" in remarks[0]
     assert found.sampled == 500
 
 
@@ -108,7 +109,7 @@ def test_headers_that_lie(header: bytes) -> None:
 _REAL = _saved(np.arange(20.0))
 
 
-@settings(max_examples=100, deadline=5_000)
+@settings(max_examples=examples(100))
 @given(content=st.binary(max_size=300), at=st.integers(0, 140), keep=st.booleans())
 def test_no_bytes_make_reading_arrays_fail(content: bytes, at: int, keep: bool) -> None:
     mutated = _REAL[:at] + content + (_REAL[at:] if keep else b"")

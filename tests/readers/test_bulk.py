@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.readers.logs import textlog
 from traindx.readers.logs.bulk.blocks import Bulk
 from traindx.readers.logs.bulk.digits import Text, decimals
@@ -83,7 +84,7 @@ _SPELLED = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
         st.tuples(st.sampled_from(_FORMS), st.lists(st.tuples(_SPELLED, _SPELLED, _SPELLED), min_size=1, max_size=4)),
@@ -108,7 +109,7 @@ def test_blocks_give_what_lines_give(
         _same(_fast(raw, size, code), _slow(raw))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(st.binary(max_size=60), max_size=40), st.integers(1, 6), st.integers(200, 2_000))
 def test_any_bytes_give_what_lines_give(lines: list[bytes], times: int, size: int) -> None:
     raw = b"\n".join(lines * times)
@@ -116,6 +117,7 @@ def test_any_bytes_give_what_lines_give(lines: list[bytes], times: int, size: in
         _same(_fast(raw, size, code), _slow(raw))
 
 
+@pytest.mark.slow
 def test_a_long_log_of_several_forms() -> None:
     chance = random.Random(3)
     lines = []

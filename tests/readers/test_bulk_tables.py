@@ -6,9 +6,11 @@ import io
 import random
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.readers.model import Series
 from traindx.readers.tables import csvtable
 from traindx.readers.tables.csvtable import read_csv
@@ -48,7 +50,7 @@ _CELL = st.one_of(
 _ROW = st.lists(_CELL, min_size=0, max_size=5)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(_ROW, max_size=30), st.sampled_from(",;\t"), st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_many_rows_give_what_single_rows_give(rows: list[list[str]], separator: str, end: str, again: bool) -> None:
     header = ["epoch", "step", "loss", "val_loss", "lr"]
@@ -60,6 +62,7 @@ def test_many_rows_give_what_single_rows_give(rows: list[list[str]], separator: 
     _same((end.join([separator.join(header), *body])).encode())
 
 
+@pytest.mark.slow
 def test_a_long_sparse_table() -> None:
     chance = random.Random(2)
     rows = ["epoch,step,train_loss,val_loss"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.readers import Run, Scope
 from traindx.readers.code import codebase
 from traindx.readers.code.codebase import CodeUnit, read_code
@@ -99,12 +99,10 @@ def test_a_large_repository_is_read_from_its_entry_point_within_bounds(
     monkeypatch.setattr(codebase, "MOST_FILES", 20)
     files = {f"lib/part{n}/mod{n}.py": "x = 1\n" for n in range(300)}
     files |= {"zz/train.py": "from lib.part250 import mod250\nif __name__ == '__main__':\n    f()\n"}
-    begun = time.monotonic()
     units, remarks = _units(tmp_path, files)
-    assert time.monotonic() - begun < 5
     assert units["lib/part250/mod250.py"].reached
     assert len(units) == 20
-    assert remarks == ["of 301 code files 20 were read: entry points and their imports first"]
+    assert remarks == ["20 of 301 code files were read: entry points and their imports first"]
 
 
 def test_broken_code_and_circles_of_imports(tmp_path: Path) -> None:
@@ -113,7 +111,7 @@ def test_broken_code_and_circles_of_imports(tmp_path: Path) -> None:
     assert "`c.py`" in remarks[0]
 
 
-@settings(max_examples=50, deadline=5_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.one_of(st.binary(max_size=300), st.text(alphabet="import from.\nx()*", max_size=60).map(str.encode)))
 def test_no_bytes_make_reading_code_fail(tmp_path: Path, content: bytes) -> None:
     for name in ("train.py", "x.ipynb", "run.sh", "pkg/__init__.py"):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.readers import RunFile, Scope
 from traindx.readers.code.git import GitState, read_git
 
@@ -82,7 +83,7 @@ def test_a_worktree_that_leads_outside_is_not_followed(tmp_path: Path) -> None:
     assert _read(tmp_path) == ([], ["`.git` points to a repository outside the run folder, which is not read"])
 
 
-@settings(max_examples=50, deadline=5_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=st.one_of(
         st.binary(max_size=200), st.sampled_from([b"ref: refs/../../x", b"ref: refs/heads/\xff", b"{}", b"[]"])

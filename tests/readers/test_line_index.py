@@ -9,6 +9,7 @@ from traindx.readers.logs.lines import LARGE
 
 
 @pytest.mark.parametrize("filler", ["x" * 60, "é" * 30, "progress\r" * 6])
+@pytest.mark.slow
 def test_deep_lines_are_found_exactly(tmp_path: Path, filler: str) -> None:
     count = 2 * LARGE // len(filler)
     with (tmp_path / "train.log").open("w", newline="") as file:

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.readers import trackers
 from traindx.readers.trackers import Found
 
@@ -60,7 +61,7 @@ def test_a_metric_file() -> None:
 def test_a_metric_file_with_a_broken_line_and_without_steps() -> None:
     found = _read("metrics/loss", b"1700000000000 2.0\n17000\x00\x00\n1700000000002 1.0\n")
     assert found.series[0].values.tolist() == [2.0, 1.0]
-    assert found.remarks == ["1 of its lines are no metric"]
+    assert found.remarks == ["1 of its lines are not metrics"]
 
 
 def test_parameters_tags_and_the_end_of_a_run() -> None:
@@ -71,7 +72,7 @@ def test_parameters_tags_and_the_end_of_a_run() -> None:
     assert _read(f"{RUN}/tags/mlflow.user", b"somebody").settings == []
     ended = _read(f"{RUN}/meta.yaml", b"lifecycle_stage: active\nrun_id: 0\nstatus: 4\n")
     assert (ended.settings[0].value, ended.settings[0].line) == ("FAILED", 3)
-    assert ended.remarks == ["MLflow has the run as FAILED"]
+    assert ended.remarks == ["MLflow lists the run as FAILED"]
 
 
 def test_other_files_are_not_taken_for_mlflow() -> None:
@@ -171,10 +172,10 @@ def test_trackio(tmp_path: Path) -> None:
     assert (found.series[0].at.tolist(), found.series[0].lines.tolist()) == ([0, 3], [2, 3])
     assert [(setting.key, setting.value) for setting in found.settings] == [("lr", 0.1)]
     assert _quote(path.read_bytes(), 3) == "step 3: loss NaN"
-    assert found.remarks == ["1 of its rows are no metrics", "it holds 2 runs; `new`, the last one, was read"]
+    assert found.remarks == ["1 of its rows are not metrics", "it holds 2 runs; `new`, the last one, was read"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(st.tuples(st.integers(0, 1 << 16), st.binary(min_size=1, max_size=8)), max_size=20))
 def test_no_damage_to_a_database_raises(damage: list[tuple[int, bytes]]) -> None:
     raw = bytearray(_SAMPLE)
@@ -202,7 +203,7 @@ def _sample() -> bytes:
 _SAMPLE = _sample()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.binary(max_size=300), st.sampled_from(["metrics/loss", f"{RUN}/params/lr", "meta.yaml", "metrics.json"]))
 def test_any_text_is_read(raw: bytes, path: str) -> None:
     for kind in ("mlflow-metric", "mlflow-parameter", "mlflow-tag", "mlflow-run", "sacred-metrics", "sacred-run"):

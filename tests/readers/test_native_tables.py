@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.definitions.content import TOOLS
 from traindx.readers import Scope
 from traindx.readers.model import Series
@@ -55,8 +56,9 @@ def _alike(expected: list[Series], found: list[Series]) -> None:
         np.testing.assert_array_equal(a.at, b.at)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.lists(_CELL, min_size=5, max_size=5), min_size=1, max_size=12), st.sampled_from(",;\t|"))
+@pytest.mark.slow
 def test_whatever_the_cells_are(rows: list[list[str]], separator: str) -> None:
     # As many plain rows as it takes to leave the reader for small tables.
     plain = [["1", str(n), "0.25", "", "1e-3"] for n in range(900)]
@@ -90,7 +92,7 @@ def test_plain_blocks_are_taken_and_others_are_left() -> None:
 
 
 @needs_compiler
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(
     st.lists(
         st.one_of(
@@ -117,6 +119,7 @@ def test_a_package_without_the_library_has_no_compiled_reader(tmp_path: Path) ->
     assert library(tmp_path / "libnumbers.so") is None
 
 
+@pytest.mark.slow
 def test_a_changed_header_an_empty_line_and_a_torn_row_in_a_large_table() -> None:
     chance = random.Random(3)
     rows = [",".join(HEADER)]
@@ -130,6 +133,7 @@ def test_a_changed_header_an_empty_line_and_a_torn_row_in_a_large_table() -> Non
     _same(b"\xef\xbb\xbf" + "\n".join(rows).encode())
 
 
+@pytest.mark.slow
 def test_the_confined_worker_reads_a_large_table_to_the_last_bit(tmp_path: Path) -> None:
     chance = random.Random(4)
     losses = [chance.random() for _ in range(500_000)]

@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.readers.code.notebooks import Notebook, read_notebook
 from traindx.readers.code.units import parse_text, traits
 
@@ -85,10 +86,10 @@ def test_a_source_in_one_string_and_cells_out_of_order() -> None:
 def test_a_cut_notebook_gives_what_it_has() -> None:
     notebook, remarks = _read(TEXT[: TEXT.index("epoch 2")])
     assert "lr = 0.1" in notebook.code
-    assert "the cells before were read" in remarks[0]
+    assert "the cells before that were read" in remarks[0]
 
 
-@settings(max_examples=100, deadline=5_000)
+@settings(max_examples=examples(100))
 @given(st.one_of(st.binary(max_size=500), st.integers(0, len(TEXT)).map(lambda cut: TEXT[:cut].encode() + b'"[{')))
 def test_no_bytes_make_reading_notebooks_fail(content: bytes) -> None:
     notebook, _ = read_notebook(io.BytesIO(content), "x.ipynb")
@@ -111,7 +112,7 @@ _JSON = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=5_000)
+@settings(max_examples=examples(100))
 @given(_JSON)
 def test_no_json_makes_reading_notebooks_fail(value: Any) -> None:
     _read(json.dumps({"cells": value}))

@@ -1,17 +1,11 @@
 """Parquet histories are read where pyarrow is installed."""
 
-import warnings
 from pathlib import Path
 
 import numpy as np
-import pytest
 
+from tests.extras import parquet, pyarrow
 from traindx.readers import Run, Scope
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
 
 
 def test_a_sparse_history_gives_its_series(tmp_path: Path) -> None:

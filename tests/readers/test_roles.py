@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.api import gather_context
 from traindx.readers import Role, Run, Scope
 from traindx.readers.folder.recognise import recognise
@@ -144,7 +145,7 @@ def test_the_job_and_its_launcher() -> None:
     assert (found.job, found.launchers) == ("8812345", ("torchrun", "slurm"))
 
 
-@settings(max_examples=100, deadline=5_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=st.binary(max_size=2_000), name=st.sampled_from(["a", "a.log", "a.cfg", "a.bin", "a.json", "samples/a.csv"])
 )
@@ -172,6 +173,7 @@ def test_numbered_epochs_are_no_ranks() -> None:
     assert len(series) == 20
 
 
+@pytest.mark.slow
 def test_the_context_package_tells_of_the_job(tmp_path: Path) -> None:
     text = "srun: job 8812345 queued\n" + "".join(f"{n % 2}: step {n // 2} loss {1 / (n + 1):.4f}\n" for n in range(40))
     (tmp_path / "slurm-8812345.out").write_text(text)

@@ -51,10 +51,10 @@ def test_what_is_inside_can_be_read(scope: Scope, name: str, text: bytes) -> Non
         ("logs/../train.log", "`..` is not allowed in a path"),
         ("/etc/passwd", "give a path relative to the run folder"),
         ("~/.ssh/id_rsa", "give a path relative to the run folder"),
-        ("outside.lnk", "it leads out of the run folder"),
-        ("folder.lnk/secret.txt", "it leads out of the run folder"),
-        ("folder.lnk/run2/x.log", "it leads out of the run folder"),
-        ("device.lnk", "it leads out of the run folder"),
+        ("outside.lnk", "it points outside the run folder"),
+        ("folder.lnk/secret.txt", "it points outside the run folder"),
+        ("folder.lnk/run2/x.log", "it points outside the run folder"),
+        ("device.lnk", "it points outside the run folder"),
         ("loop.lnk", "symbolic links"),
         ("dangling.lnk", "no such file in the run folder"),
         ("nothing.txt", "no such file in the run folder"),
@@ -96,7 +96,7 @@ def test_a_single_file_is_a_scope_of_its_own(scope: Scope) -> None:
     alone = Scope.of(scope.root / "train.log")
     with alone.open("train.log") as handle:
         assert handle.read() == b"inside"
-    with pytest.raises(UnreadableInput, match=r"only `train.log` was given to look at"):
+    with pytest.raises(UnreadableInput, match=r"only `train.log` was given"):
         alone.open("logs/rank0.log")
 
 

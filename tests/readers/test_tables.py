@@ -53,6 +53,7 @@ def test_json_lines_keep_the_spelling() -> None:
     assert series.lines.tolist() == [1, 3]
 
 
+@pytest.mark.slow
 def test_very_many_json_lines_are_thinned_and_said_to_be() -> None:
     remarks: list[str] = []
     lines = b"".join(b'{"step": %d, "loss": 0.5}\n' % n for n in range(1_000_001))

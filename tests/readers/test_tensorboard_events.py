@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.readers import trackers
 from traindx.readers.model import Series
 from traindx.readers.trackers import Found, points, tensorboard, tfrecord
@@ -145,6 +146,7 @@ def test_negative_and_large_steps_and_steps_that_go_back() -> None:
     assert found["loss"].at.tolist() == steps
 
 
+@pytest.mark.slow
 def test_many_tags_of_one_length_keep_their_own_values() -> None:
     random.seed(1)
     events, expected = [], dict[str, list[float]]()
@@ -188,7 +190,7 @@ def test_hyper_parameters_and_texts_are_settings() -> None:
         ("amp", True, 2),
         ("notes", "first try", 3),
     ]
-    assert found.remarks == ["it says that the session ended in failure", "it holds no scalars"]
+    assert found.remarks == ["it says that the session ended in failure", "it has no scalars"]
 
 
 def test_pictures_and_histograms_are_counted_not_read() -> None:
@@ -201,7 +203,7 @@ def test_pictures_and_histograms_are_counted_not_read() -> None:
 
 def test_a_file_without_scalars_says_so() -> None:
     found = _read(_file([]))
-    assert (found.series, found.remarks) == ([], ["it holds no scalars"])
+    assert (found.series, found.remarks) == ([], ["it has no scalars"])
 
 
 def _losses(count: int) -> bytes:
@@ -212,7 +214,7 @@ def _losses(count: int) -> bytes:
 def test_a_cut_tail_leaves_the_rest(cut: int) -> None:
     found = _read(_losses(100)[:-cut])
     assert found.series[0].values.tolist() == list(range(99))
-    assert found.remarks == ["it breaks off within record 101; the records before it were read"]
+    assert found.remarks == ["it is truncated in record 101; the records before it were read"]
 
 
 def test_a_tail_of_zeros_leaves_the_rest() -> None:
@@ -260,7 +262,7 @@ def test_a_data_set_of_records_is_no_event_file() -> None:
     assert trackers.recognise("scalars.bin", _file([])) == "tensorboard"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 255)), max_size=12), st.integers(0, 3000))
 def test_no_damage_raises(damage: list[tuple[int, int]], cut: int) -> None:
     raw = bytearray(_losses(60))
@@ -269,14 +271,14 @@ def test_no_damage_raises(damage: list[tuple[int, int]], cut: int) -> None:
     tensorboard.read(io.BytesIO(bytes(raw[: len(raw) - cut])), "events")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(st.binary(max_size=80), max_size=20))
 def test_no_record_raises(records: list[bytes]) -> None:
     found = tensorboard.read(io.BytesIO(b"".join(_record(data) for data in records for _ in range(7))), "events")
     assert isinstance(found.remarks, list)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.binary(max_size=400))
 def test_any_bytes_are_read(raw: bytes) -> None:
     for kind in ("tensorboard", "wandb", "sqlite"):

@@ -12,6 +12,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.property_examples import examples
 from traindx.readers import trackers
 from traindx.readers.trackers import Found
 
@@ -122,7 +123,9 @@ def test_a_failed_run_says_its_code_and_its_last_error() -> None:
 
 
 def test_a_run_that_was_killed_has_no_exit() -> None:
-    assert _read(_file(_history(0, loss=1.0))).remarks == ["it has no exit record: the run was killed or still goes on"]
+    assert _read(_file(_history(0, loss=1.0))).remarks == [
+        "it has no exit record: the run was killed or is still running"
+    ]
 
 
 def test_records_over_several_blocks() -> None:
@@ -135,7 +138,7 @@ def test_records_over_several_blocks() -> None:
 def test_a_cut_tail_leaves_the_rest() -> None:
     found = _read(_file(*(_history(step, loss=float(step)) for step in range(1000)))[:-3])
     assert found.series[0].values.tolist() == list(range(999))
-    assert found.remarks[0] == "it breaks off within record 1,000; the records before it were read"
+    assert found.remarks[0] == "it is truncated in record 1,000; the records before it were read"
 
 
 def test_a_damaged_block_costs_that_block_only() -> None:
@@ -145,10 +148,10 @@ def test_a_damaged_block_costs_that_block_only() -> None:
     values = found.series[0].values
     assert 1500 < len(values) < 2000
     assert (values[0], values[-1]) == (0, 1999)
-    assert found.remarks[0] == "1 of its blocks are damaged; what stands in them was left out"
+    assert found.remarks[0] == "1 of its blocks are damaged; their content was left out"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 255)), max_size=12), st.integers(0, 2000))
 def test_no_damage_raises(damage: list[tuple[int, int]], cut: int) -> None:
     raw = bytearray(_file(*(_history(step, loss=1.0) for step in range(40)), _exit(0)))
@@ -157,7 +160,7 @@ def test_no_damage_raises(damage: list[tuple[int, int]], cut: int) -> None:
     trackers.read("wandb", io.BytesIO(bytes(raw[: len(raw) - cut])), "run.wandb")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(st.binary(max_size=60), max_size=10), st.sampled_from([HISTORY, CONFIG, CONSOLE, RUN, EXIT]))
 def test_no_record_raises(records: list[bytes], number: int) -> None:
     trackers.read("wandb", io.BytesIO(_file(*records, *(_bytes(number, data) for data in records))), "run.wandb")

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.extras import safetensors, torch
 from traindx.api import gather_context
 from traindx.readers import Run, Scope
 from traindx.readers.checkpoints import read_checkpoint, read_weights
-
-torch = pytest.importorskip("torch")
 
 
 def _state(dtype: str = "float32") -> dict[str, Any]:
@@ -30,7 +29,7 @@ def test_what_is_not_finite_is_counted(tmp_path: Path, dtype: str, writer: str) 
     if writer == "torch":
         torch.save({"model": state, "step": 5}, tmp_path / "model.pt")
     else:
-        pytest.importorskip("safetensors.torch").save_file(state, tmp_path / "model.safetensors")
+        safetensors.save_file(state, tmp_path / "model.safetensors")
     (weights,) = Run(Scope.of(tmp_path)).weights.values()
     (spoilt,) = weights.spoilt
     assert spoilt.name.endswith("body.weight")
@@ -60,6 +59,7 @@ def test_a_large_file_is_sampled_in_every_tensor(tmp_path: Path) -> None:
     assert weights.spoilt[0].elements == 25_000
 
 
+@pytest.mark.slow
 def test_the_context_package_names_spoilt_and_cut_checkpoints(tmp_path: Path) -> None:
     state = _state()
     state["body.bias"][:] = float("nan")

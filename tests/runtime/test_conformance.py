@@ -35,6 +35,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Toolbe
 
 
 @pytest.mark.parametrize("name", tool_names())
+@pytest.mark.slow
 def test_a_tool_keeps_to_the_rules(
     name: str, run: tuple[Path, Toolbelt], fingerprint: Callable[[Path], dict[str, str]]
 ) -> None:

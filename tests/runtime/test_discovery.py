@@ -13,6 +13,8 @@ from traindx.definitions import content
 from traindx.readers import Scope
 from traindx.runtime import Toolbelt, tool_names
 
+pytestmark = pytest.mark.slow
+
 WriteTool = Callable[..., Path]
 FINE = 'return Answer(text="fine")'
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import signal
 import subprocess
@@ -14,7 +13,10 @@ from textwrap import dedent
 
 import pytest
 
+from tests.extras import torch
 from traindx.runtime import Toolbelt
+
+pytestmark = pytest.mark.slow
 
 WriteTool = Callable[..., Path]
 WorkersOf = Callable[[int], set[int]]
@@ -89,16 +91,13 @@ def test_the_users_folder_shadows_nothing(tmp_path: Path, run_folder: Path, writ
     assert read.split()[0] == "ok"
 
 
-def test_importing_the_belt_imports_nothing_heavy() -> None:
+def test_importing_the_toolbelt_imports_nothing_heavy() -> None:
     program = "import sys, traindx.runtime; print([m for m in ('numpy', 'torch', 'anthropic') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True)
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 def test_torch_works_inside(run_folder: Path, write_tool: WriteTool, request: pytest.FixtureRequest) -> None:
-    import torch
-
     torch.save({"weight": torch.ones(3, 4)}, run_folder / "model.pt")
     body = """
     import torch

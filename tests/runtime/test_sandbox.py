@@ -18,6 +18,8 @@ from traindx.runtime.sandbox.landlock import landlock_version
 from traindx.runtime.sandbox.readable import readable_paths
 from traindx.runtime.sandbox.seccomp import CONDITIONAL, DENIED, numbers
 
+pytestmark = pytest.mark.slow
+
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Landlock and seccomp are Linux's")
 
 

@@ -15,6 +15,8 @@ from traindx.diagnosis.evidence.verify import REOPEN
 from traindx.readers import Scope
 from traindx.runtime import Task, Toolbelt
 
+pytestmark = pytest.mark.slow
+
 WriteTool = Callable[..., Path]
 WorkersOf = Callable[[int], set[int]]
 ECHO = 'return Answer(text=request.text + " from " + str(os.getpid()))'
@@ -107,7 +109,7 @@ def test_a_single_file_is_all_that_can_be_read(run_folder: Path) -> None:
     with Toolbelt(Scope.of(run_folder / "train.log")) as toolbelt:
         assert toolbelt.call("Read", {"path": "train.log"}).status == "ok"
         refused = toolbelt.call("Read", {"path": "other.log"})
-        assert "only `train.log` was given to look at" in refused.reason
+        assert "only `train.log` was given" in refused.reason
         assert [file["path"] for file in toolbelt.call("Glob").output["files"]] == ["train.log"]
 
 
@@ -137,7 +139,7 @@ def test_calls_may_come_from_many_threads_even_short_lived_ones(
     assert {result.output["text"].split()[-1] for result in results} == {first[0].split()[-1]}
 
 
-def test_two_belts_do_not_meet(tmp_path: Path) -> None:
+def test_two_toolbelts_do_not_meet(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x.log").write_text(name + "\n")
@@ -153,14 +155,12 @@ def test_closing_ends_a_call_that_is_under_way(write_tool: WriteTool, request: p
     with ThreadPoolExecutor(1) as pool:
         pending = pool.submit(toolbelt.call, "sleep")
         time.sleep(0.8)
-        started = time.monotonic()
         toolbelt.close()
         assert pending.result().reason == "the toolbelt was closed"
-    assert time.monotonic() - started < 2
     assert toolbelt.call("Read", {"path": "train.log"}).reason == "the toolbelt was closed"
 
 
-def test_a_belt_that_was_never_closed_leaves_nothing(run_folder: Path, workers_of: WorkersOf) -> None:
+def test_a_toolbelt_that_was_never_closed_leaves_nothing(run_folder: Path, workers_of: WorkersOf) -> None:
     before = workers_of(os.getpid())
     toolbelt = Toolbelt(Scope.of(run_folder))
     # A process just started has no command line yet: one that has answered has.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,12 +12,12 @@ from tests.tools.calling import call, load
 from traindx.readers import Run, Scope
 from traindx.runtime import NoData
 
-Files = Mapping[str, str | bytes]
+Files = Mapping[str, str | bytes | Callable[[], bytes]]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One folder. `silent` names what nearly applies, and does not."""
+    """One folder; a function writes a file when the test runs. `silent` names what nearly applies, and does not."""
 
     tool: str
     name: str
@@ -46,7 +46,8 @@ def check(found: Case, folder: Path) -> None:
 def _heard(found: Case, folder: Path) -> set[str]:
     for name, content in found.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        written = content() if callable(content) else content
+        (folder / name).write_bytes(written if isinstance(written, bytes) else written.encode())
     tool = load(found.tool)
     try:
         output = call(tool, Run(Scope.of(folder)))
@@ -85,3 +86,33 @@ def broken(points: int = 30, at: int = 18, by: float = 3.0) -> list[float]:
 def lost(points: int, tail: Sequence[float] = (), nans: int = 5) -> list[float]:
     """A curve that learns, goes through `tail`, and is NaN from there on."""
     return [*falling(points), *tail, *[float("nan")] * nans]
+
+
+HEAD = "import torch\nfrom torch import nn\n\n\n"
+
+
+def script(body: str) -> dict[str, str]:
+    return {"train.py": HEAD + body + "\n"}
+
+
+def trained(script: str, **columns: list[float]) -> dict[str, str]:
+    return {"train.py": "import torch\nimport torch.nn as nn\n" + script, **table(loss=falling(), **columns)}
+
+
+def log(lines: list[str]) -> dict[str, str]:
+    return {"train.log": "\n".join(lines) + "\n"}
+
+
+def losses(points: int = 30, after: str = "") -> list[str]:
+    return [f"epoch {n} loss {value:.4f}" for n, value in enumerate(falling(points), 1)] + ([after] if after else [])
+
+
+def wobble(points: int, size: float = 0.01) -> np.ndarray:
+    return np.random.default_rng(7).normal(0, size, points)
+
+
+def jumped(back: float) -> list[float]:
+    """Learns, jumps at the fortieth of eighty points, and comes back within about `back` points."""
+    level = np.array(falling(80, 0.2, 0.005))
+    level[40:] += 1.5 * np.exp(-np.arange(40) / back)
+    return [round(float(value), 5) for value in level]

@@ -112,6 +112,7 @@ def test_an_empty_file_is_no_data(toolbelt: Toolbelt) -> None:
     assert (result.status, result.reason) == ("no_data", "`empty.log` is empty")
 
 
+@pytest.mark.slow
 def test_a_file_of_gigabytes_is_read_at_both_ends(folder: Path, toolbelt: Toolbelt) -> None:
     """A sparse file: as long as a real one for every reader, and nothing on the disk."""
     huge = folder / "huge.log"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.extras import safetensors, torch
 from traindx.definitions.content import TOOLS
 from traindx.diagnosis.evidence.reopen import reopen
 from traindx.diagnosis.evidence.verify import Citations
@@ -16,7 +17,7 @@ from traindx.readers.checkpoints import read_checkpoint, read_values
 from traindx.runtime import NoData, Toolbelt
 from traindx.runtime.discovery import load_tool
 
-torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.slow
 
 
 def deep(depth: int = 12, *, sigmoid: bool, norm: bool = False) -> Any:
@@ -29,19 +30,24 @@ def deep(depth: int = 12, *, sigmoid: bool, norm: bool = False) -> Any:
     return torch.nn.Sequential(*layers, torch.nn.Linear(16, 2))
 
 
-class Residual(torch.nn.Module):  # type: ignore[misc,name-defined]
-    def __init__(self, depth: int = 12) -> None:
-        super().__init__()
-        torch.manual_seed(0)
-        self.inp = torch.nn.Linear(10, 16)
-        self.blocks = torch.nn.ModuleList(torch.nn.Linear(16, 16) for _ in range(depth))
-        self.out = torch.nn.Linear(16, 2)
+def residual(depth: int = 12) -> Any:
+    """A deep MLP whose blocks add to what they get."""
 
-    def forward(self, x: Any) -> Any:
-        x = self.inp(x)
-        for block in self.blocks:
-            x = x + torch.relu(block(x)) / 4
-        return self.out(x)
+    class Residual(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.inp = torch.nn.Linear(10, 16)
+            self.blocks = torch.nn.ModuleList(torch.nn.Linear(16, 16) for _ in range(depth))
+            self.out = torch.nn.Linear(16, 2)
+
+        def forward(self, x: Any) -> Any:
+            x = self.inp(x)
+            for block in self.blocks:
+                x = x + torch.relu(block(x)) / 4
+            return self.out(x)
+
+    return Residual()
 
 
 def train(model: Any, lr: float = 1e-3, steps: int = 40, groups: Any = None, schedule: bool = False) -> Any:
@@ -81,13 +87,13 @@ def test_gradients_vanish_in_a_deep_sigmoid_net_and_not_in_a_residual_one(tmp_pa
     model = deep(sigmoid=True)
     save(tmp_path, model, train(model))
     assert "gradients-vanish-towards-input" in heard(tmp_path)
-    residual = Residual()
-    save(tmp_path, residual, train(residual))
+    skipping = residual()
+    save(tmp_path, skipping, train(skipping))
     assert heard(tmp_path) == {"gradients-even-over-layers"}
 
 
 def test_scale_and_ratio_are_those_of_torch(tmp_path: Path) -> None:
-    model = Residual(3)
+    model = residual(3)
     optimizer = train(model, lr=3e-4)
     save(tmp_path, model, optimizer)
     output = looked(tmp_path)
@@ -103,13 +109,13 @@ def test_scale_and_ratio_are_those_of_torch(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("lr", "signal"), [(1e-7, "updates-tiny"), (0.3, "updates-large"), (1e-3, "")])
 def test_updates_against_weights(tmp_path: Path, lr: float, signal: str) -> None:
-    model = Residual(4)
+    model = residual(4)
     save(tmp_path, model, train(model, lr=lr, steps=10))
     assert heard(tmp_path) & {"updates-tiny", "updates-large"} == ({signal} if signal else set())
 
 
 def test_the_end_of_a_schedule_is_no_rate_too_low(tmp_path: Path) -> None:
-    model = Residual(4)
+    model = residual(4)
     save(tmp_path, model, train(model, lr=1e-3, schedule=True))
     assert "updates-tiny" not in heard(tmp_path)
 
@@ -138,7 +144,6 @@ def test_parameters_that_cannot_be_matched_keep_their_number_and_say_nothing_of_
 
 
 def test_an_optimizer_beside_its_model_as_transformers_writes_them(tmp_path: Path) -> None:
-    safetensors = pytest.importorskip("safetensors.torch")
     model = deep(sigmoid=True)
     optimizer = train(model)
     for folder in ("checkpoint-100", "checkpoint-20"):
@@ -152,7 +157,7 @@ def test_an_optimizer_beside_its_model_as_transformers_writes_them(tmp_path: Pat
 
 
 def test_without_moments_there_is_nothing_to_say(tmp_path: Path) -> None:
-    model = Residual(2)
+    model = residual(2)
     torch.save(model.state_dict(), tmp_path / "model.pt")
     with pytest.raises(NoData, match="exp_avg_sq"):
         looked(tmp_path)
@@ -187,7 +192,7 @@ def test_values_are_read_as_they_were_written(tmp_path: Path, dtype: str) -> Non
 
 @pytest.mark.parametrize("kept", [0.3, 0.6, 0.95])
 def test_a_cut_off_checkpoint_is_an_honest_answer(tmp_path: Path, kept: float) -> None:
-    model = Residual(2)
+    model = residual(2)
     save(tmp_path, model, train(model, steps=3))
     raw = (tmp_path / "last.pt").read_bytes()
     (tmp_path / "last.pt").write_bytes(raw[: int(kept * len(raw))])

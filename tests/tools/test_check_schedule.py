@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.extras import torch
 from tests.tools.calling import call, load
 from traindx.detectors.settings.planned_rate import planned
 from traindx.readers import Run, Scope
 from traindx.runtime import NoData
 
-torch = pytest.importorskip("torch")
 LR = 0.1
 SCHEDULERS = [
     "StepLR(opt, step_size=10, gamma=0.5)",
@@ -201,6 +201,7 @@ def test_a_logged_rate_has_the_last_word(tmp_path: Path) -> None:
     assert heard(tmp_path) == {"schedule-as-planned"}
 
 
+@pytest.mark.slow
 def test_the_diagnosis_names_the_schedule(tmp_path: Path, traindx: Callable[..., Any]) -> None:
     (tmp_path / "train.py").write_text(program("StepLR(opt, step_size=25, gamma=10)"))
     (tmp_path / "config.yaml").write_text("epochs: 40\n")

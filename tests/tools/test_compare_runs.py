@@ -136,6 +136,7 @@ def test_two_logs_and_the_commits_they_name(tmp_path: Path) -> None:
     assert compared(good / "train.log", bad / "train.log").first_parting == "train/loss at step 50"
 
 
+@pytest.mark.slow
 def test_on_the_command_line_and_in_the_sandbox(traindx: Command, tmp_path: Path) -> None:
     good = make(tmp_path / "a", 0, config="lr: 0.01\n")
     bad = make(tmp_path / "b", 1, breaks=50, config="lr: 0.3\n")

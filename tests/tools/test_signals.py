@@ -345,7 +345,7 @@ STATES: list[tuple[str, Files, set[str], set[str]]] = [
     ("repackaged", loop(first="h = repackage(h)"), {"state-detached"}, {"state-carried-undetached"}),
     ("tuple", loop(last="h = tuple(part.detach() for part in h)"), {"state-detached"}, {"state-carried-undetached"}),
     ("thrown away", loop(last="h.detach()"), {"state-carried-undetached"}, {"state-detached"}),
-    ("made anew", loop(first="h = torch.zeros(1, 4, 8)"), {"state-detached"}, {"state-carried-undetached"}),
+    ("made from scratch", loop(first="h = torch.zeros(1, 4, 8)"), {"state-detached"}, {"state-carried-undetached"}),
     ("retained", loop(arguments="retain_graph=True"), {"retain-graph-used", "state-carried-undetached"}, set()),
     ("not retained", loop(arguments="retain_graph=False"), set(), {"retain-graph-used"}),
     (

@@ -1,4 +1,4 @@
-"""What the code alone shows: initialisation, unguarded mathematics, activations."""
+"""What the code alone shows: initialisation and unguarded mathematics."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.signal_case import Case, case, check, falling, table
+from tests.tools.signal_case import (
+    Case,
+    case,
+    check,
+    script,
+    trained,
+)
 
-INIT, MATH, ACTIVE = "check_initialisation", "check_math", "check_activations"
-HEAD = "import torch\nfrom torch import nn\n\n\n"
-
-
-def script(body: str) -> dict[str, str]:
-    return {"train.py": HEAD + body + "\n"}
+INIT, MATH = "check_initialisation", "check_math"
 
 
 def initialised(line: str) -> dict[str, str]:
@@ -24,16 +25,6 @@ def initialised(line: str) -> dict[str, str]:
 
 def loss(line: str) -> dict[str, str]:
     return script(f"def loss(p, y, mask):\n    {line}\n")
-
-
-def stack(activation: str, depth: int, relief: str = "nn.Identity()") -> dict[str, str]:
-    layers = f"nn.Linear(8, 8), nn.{activation}(), " * depth
-    return script(f"class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-                  f"        self.body = nn.Sequential({layers}{relief})\n")  # fmt: skip
-
-
-def logged(**columns: float) -> dict[str, str]:
-    return table(loss=falling(), **{name: [value] * 30 for name, value in columns.items()})
 
 
 CASES = [
@@ -60,17 +51,16 @@ CASES = [
          silent="math-unguarded"),
     case(MATH, "a bare root", loss("return torch.sqrt(((p - y) ** 2).sum(-1)).mean()"), "math-unguarded"),
     case(MATH, "no such operation", loss("return ((p - y) ** 2).mean()"), silent="math-unguarded math-guarded"),
-    case(ACTIVE, "pinned", logged(saturated_l1=0.8), "activations-saturated", "activations-alive units-dead"),
-    case(ACTIVE, "a third pinned", logged(saturated_l1=0.3), silent="activations-saturated activations-alive"),
-    case(ACTIVE, "dead", logged(dead_relu_frac=0.7), "units-dead", "activations-alive activations-saturated"),
-    case(ACTIVE, "hardly active", logged(active_h1=0.05), "units-dead", "activations-alive"),
-    case(ACTIVE, "busy", logged(active_h1=0.9, saturated_l1=0.02), "activations-alive",
-         "units-dead activations-saturated"),
-    case(ACTIVE, "twelve sigmoids", stack("Sigmoid", 12), "deep-saturating-stack squashing-in-code"),
-    case(ACTIVE, "twelve sigmoids with a norm", stack("Sigmoid", 12, "nn.LayerNorm(8)"), "squashing-in-code",
-         "deep-saturating-stack"),
-    case(ACTIVE, "two sigmoids", stack("Sigmoid", 2), "squashing-in-code", "deep-saturating-stack"),
-    case(ACTIVE, "twelve rectifiers", stack("ReLU", 12), silent="deep-saturating-stack squashing-in-code"),
+    case(INIT, "zeros in a last layer",
+         trained("net = build()\nfor p in net[-1].parameters():\n    nn.init.zeros_(p)\n"), silent="init-constant"),
+    case(INIT, "zeros everywhere",
+         trained("net = build()\nfor p in net.parameters():\n    nn.init.zeros_(p)\n"), "init-constant"),
+    case(MATH, "a logarithm of one plus anything",
+         {"train.py": "import torch\ndef f(p, y):\n    return ((torch.log1p(p) - torch.log1p(y)) ** 2).mean()\n"},
+         "math-unguarded"),
+    case(MATH, "a logarithm of one plus what is not negative",
+         {"train.py": "import torch\ndef f(p):\n    return torch.log1p(torch.relu(p)).mean()\n"},
+         silent="math-unguarded"),
 ]  # fmt: skip
 
 

@@ -1,31 +1,28 @@
-"""Outputs that collapse, seams of resumed runs, adversaries, and lines of the log."""
+"""Lines of the log at the break: changes, errors, seams of resumed runs."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.tools.signal_case import Case, broken, case, check, falling, table
+from tests.tools.signal_case import (
+    Case,
+    broken,
+    case,
+    check,
+    falling,
+    jumped,
+    log,
+    losses,
+    table,
+    wobble,
+)
 
-OUTPUTS, SEAMS, PAIRS, CHANGES, ERRORS = (
-    "check_outputs", "check_resumption", "compare_metrics", "find_changes", "find_errors",
-)  # fmt: skip
-
-
-def game(d: Sequence[float], g: Sequence[float]) -> dict[str, str]:
-    return table(d_loss=d, g_loss=g)
-
-
-def around(level: float, points: int = 30, size: float = 0.05) -> list[float]:
-    values: list[float] = (level + np.random.default_rng(1).normal(0, size, points)).round(4).tolist()
-    return values
-
-
-def samples(lines: Sequence[str]) -> dict[str, str]:
-    return {**table(loss=falling()), "samples.txt": "\n".join(lines) + "\n"}
+CHANGES, ERRORS, RESUMPTION = "find_changes", "find_errors", "check_resumption"
 
 
 def said(curve: Sequence[float], line: str, before: int) -> dict[str, str]:
@@ -44,39 +41,45 @@ def resumed(
 
 
 LOADS = "import torch\n\nstate = torch.load('last.pt')\nmodel.load_state_dict(state['model'])\n"
+
 FAILED = 'epoch 1 loss 0.5\nTraceback (most recent call last):\n  File "train.py", line 1, in <module>\n    go()\n'
 
+RAISED = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n'
+
+
+def streamed(before: str, after: str) -> dict[str, str]:
+    """A history of JSON objects whose shard changes where the loss jumps, if it does."""
+    rows = [
+        {"step": 5 * n, "shard": before if n < 40 else after, "loss": value} for n, value in enumerate(jumped(12.0))
+    ]
+    return {"history.jsonl": "\n".join(map(json.dumps, rows)) + "\n"}
+
+
+def continued(rate: float, level: float) -> dict[str, str]:
+    """A falling loss; the log says that the job goes on, with this rate and from this level."""
+    first = [f"epoch {n} lr {0.2 * (1 - n / 20):.4f} train {0.9 * 0.8**n:.4f}" for n in range(11)]
+    second = [f"epoch {n} lr {rate:.4f} train {level * 0.95 ** (n - 11):.4f}" for n in range(11, 18)]
+    return {"job.out": "\n".join([*first, "[resume] loaded ckpt.pt, continuing at epoch 11", *second]) + "\n"}
+
+
+def measured(spread: float) -> dict[str, str]:
+    """A spike in the loss, and a statistic of the inputs that stands at `spread` from there on."""
+    loss = np.array(falling(30, 0.35, 0.004, start=0.3))
+    loss[15:18] += [0.6, 0.2, 0.05]
+    spreads = np.where(np.arange(30) < 15, 1.0, spread) + wobble(30, 0.004)
+    return table(loss=loss.round(4).tolist(), feat_std=spreads.round(4).tolist())
+
+
 CASES = [
-    case(OUTPUTS, "one sample is left", table(loss=falling(), distinct=[40, 38, 30, *[1] * 27]), "outputs-collapsed",
-         "outputs-varied"),
-    case(OUTPUTS, "as varied as ever", table(loss=falling(), distinct=[40, 38, *[39] * 28]), "outputs-varied",
-         "outputs-collapsed"),
-    case(OUTPUTS, "a third is left", table(loss=falling(), distinct=[40, 38, *[14] * 28]),
-         silent="outputs-varied outputs-collapsed"),
-    case(OUTPUTS, "one sentence over and over", samples(["the cat sat on the mat today"] * 20), "outputs-collapsed"),
-    case(OUTPUTS, "twenty sentences", samples([f"sample {n} tells of {n * 7} other things" for n in range(20)]),
-         silent="outputs-collapsed"),
-    case(OUTPUTS, "no recall at all", table(loss=falling(), recall=[0.1, 0.05, *[0.0] * 28]), "one-class-predicted",
-         "accuracy-frozen"),
-    case(OUTPUTS, "a little recall", table(loss=falling(), recall=[0.1, 0.05, *[0.02, 0.01] * 14]),
-         silent="one-class-predicted"),
-    case(OUTPUTS, "one accuracy for ever", table(loss=falling(), val_acc=[0.9125] * 30), "accuracy-frozen",
-         "one-class-predicted"),
-    case(OUTPUTS, "an accuracy of one for ever", table(loss=falling(), val_acc=[1.0] * 30), silent="accuracy-frozen"),
-    case(OUTPUTS, "an accuracy that has arrived", table(loss=falling(), val_acc=[0.5, 0.7, 0.8, *[0.9125] * 27]),
-         silent="accuracy-frozen"),
-    case(SEAMS, "the loss jumps", resumed(2.6), "resumed-with-a-jump", "resumed-smoothly optimizer-not-restored"),
-    case(SEAMS, "the rate jumps", resumed(1.0, (0.001, 0.1)), "resumed-with-a-jump", "resumed-smoothly"),
-    case(SEAMS, "goes on where it was", resumed(1.0), "resumed-smoothly", "resumed-with-a-jump"),
-    case(SEAMS, "was never resumed", resumed(2.6, words="saved a picture"),
+    case(RESUMPTION, "the loss jumps", resumed(2.6), "resumed-with-a-jump", "resumed-smoothly optimizer-not-restored"),
+    case(RESUMPTION, "the rate jumps", resumed(1.0, (0.001, 0.1)), "resumed-with-a-jump", "resumed-smoothly"),
+    case(RESUMPTION, "goes on where it was", resumed(1.0), "resumed-smoothly", "resumed-with-a-jump"),
+    case(RESUMPTION, "was never resumed", resumed(2.6, words="saved a picture"),
          silent="resumed-with-a-jump resumed-smoothly"),
-    case(SEAMS, "weights alone", resumed(2.6, script=LOADS), "optimizer-not-restored resumed-with-a-jump"),
-    case(SEAMS, "weights and optimizer",
+    case(RESUMPTION, "weights alone", resumed(2.6, script=LOADS), "optimizer-not-restored resumed-with-a-jump"),
+    case(RESUMPTION, "weights and optimizer",
          resumed(2.6, script=LOADS + "optimizer.load_state_dict(state['optimizer'])\n"),
          "resumed-with-a-jump", "optimizer-not-restored"),
-    case(PAIRS, "in balance", game(around(1.38), around(0.7)), "adversaries-balanced", "discriminator-wins"),
-    case(PAIRS, "one runs away", game(around(1.38), np.geomspace(0.7, 900, 30).round(3).tolist()),
-         silent="adversaries-balanced"),
     case(CHANGES, "resumed long before", said(broken(), "Resuming from checkpoint step 1800", 5),
          silent="resumed-at-onset"),
     case(CHANGES, "the rate set long before", said(broken(), "set learning rate to 0.3", 5),
@@ -88,6 +91,31 @@ CASES = [
          silent="error-state-graph"),
     case(ERRORS, "a missing key is no missing file", {"train.log": FAILED + "KeyError: 'train.bin'\n"},
          "error-unexplained", "error-missing-file"),
+    case(CHANGES, "a jump that stays up, where the shard changes",
+         {"progress.tsv": "step\tshard\tloss\n" + "".join(
+             f"{n}\t{'b' if n > 60 else 'a'}\t{0.4 * 0.97 ** (n - 60) + 0.1 if n > 60 else 0.5 * 0.9 ** n + 0.01:.5f}\n"
+             for n in range(1, 101))}, "data-changed-at-onset"),
+    case(CHANGES, "a spike that is gone, where the shard changes",
+         {"progress.tsv": "step\tshard\tloss\n" + "".join(
+             f"{n}\t{'b' if n > 60 else 'a'}\t{0.4 * 0.7 ** (n - 61) + 0.01 if n > 60 else 0.5 * 0.9 ** n + 0.01:.5f}\n"
+             for n in range(1, 101))}, silent="data-changed-at-onset"),
+    case(CHANGES, "each line names its file",
+         log([f"gauge_{n // 18}.pq step {n} loss {v:.4f}" for n, v in enumerate(broken())]), "data-changed-at-onset"),
+    case(CHANGES, "each line names the same file",
+         log([f"gauge_0.pq step {n} loss {v:.4f}" for n, v in enumerate(broken(), 0)]), silent="data-changed-at-onset"),
+    case(ERRORS, "the scaler gives up",
+         log([*losses(), RAISED + "FloatingPointError: Minimum loss scale reached (0.0001)."]), "error-loss-scale"),
+    case(ERRORS, "another floating-point error", log([*losses(), RAISED + "FloatingPointError: overflow in exp"]),
+         "error-unexplained", "error-loss-scale"),
+    case(CHANGES, "a log whose first line names an optimizer",
+         log(["model=mlp optimizer=Adam lr=1e-3", *(f"step={n} loss={v:.4f}" for n, v in enumerate(broken(), 1))]),
+         silent="optimizer-changed-at-onset"),
+    case(CHANGES, "inputs on another level", measured(1.3), "data-changed-at-onset"),
+    case(CHANGES, "inputs as before", measured(1.0), silent="data-changed-at-onset"),
+    case(CHANGES, "another shard in a history of objects", streamed("day-1", "day-2"), "data-changed-at-onset"),
+    case(CHANGES, "the same shard", streamed("day-1", "day-1"), silent="data-changed-at-onset"),
+    case(RESUMPTION, "resumed with the first rate again", continued(0.2, 0.4), "resumed-with-a-jump"),
+    case(RESUMPTION, "resumed as it was", continued(0.09, 0.075), "resumed-smoothly", "resumed-with-a-jump"),
 ]  # fmt: skip
 
 

@@ -108,6 +108,7 @@ def test_a_chosen_series_and_one_that_is_not_there(tmp_path: Path) -> None:
         drawn(tmp_path, series="f1")
 
 
+@pytest.mark.slow
 def test_in_the_sandbox_a_png_needs_no_file(tmp_path: Path) -> None:
     pytest.importorskip("PIL")
     table(tmp_path, loss=falling(50))
@@ -118,6 +119,7 @@ def test_in_the_sandbox_a_png_needs_no_file(tmp_path: Path) -> None:
     assert result.output["pictures"]["svg"].startswith("<svg")
 
 
+@pytest.mark.slow
 def test_the_command_writes_where_it_is_told_and_never_into_the_run(traindx: Command, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
@@ -135,6 +137,7 @@ def test_the_command_writes_where_it_is_told_and_never_into_the_run(traindx: Com
     assert [path.name for path in run.iterdir()] == ["metrics.csv"]
 
 
+@pytest.mark.slow
 def test_without_a_place_the_command_says_how_to_get_the_file(traindx: Command, tmp_path: Path) -> None:
     table(tmp_path, loss=falling(50))
     done = traindx("tool", "visualize_loss_curve", tmp_path)
@@ -143,6 +146,7 @@ def test_without_a_place_the_command_says_how_to_get_the_file(traindx: Command, 
     assert "<svg" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_diagnosis_with_its_picture(traindx: Command, tmp_path: Path) -> None:
     run, out = tmp_path / "run", tmp_path / "curve.svg"
     run.mkdir()
@@ -156,6 +160,7 @@ def test_a_diagnosis_with_its_picture(traindx: Command, tmp_path: Path) -> None:
     assert (refused.returncode, [path.name for path in run.iterdir()]) == (2, ["metrics.csv"])
 
 
+@pytest.mark.slow
 def test_a_diagnosis_without_a_curve_says_so(traindx: Command, tmp_path: Path) -> None:
     run, out = tmp_path / "run", tmp_path / "curve.svg"
     run.mkdir()

@@ -93,7 +93,7 @@ class Room:
         if self.screen.interactive:
             kept = f"traindx chat {shlex.join(self.session.paths)} --resume"
             why_not = self.memory.why_not
-            self.screen.show(f"This chat was not kept: {why_not}." if why_not else f"To go on another time: `{kept}`")
+            self.screen.show(f"This chat was not kept: {why_not}." if why_not else f"To continue later: `{kept}`")
 
     def _answered(self, line: str) -> bool:
         """Answer one line; says whether the chat goes on."""
@@ -136,7 +136,7 @@ class Room:
         with self.screen.streaming() as flow:
             said = self.turns.take(self.session.ask(line))
             if not said.strip():
-                raise TraindxError("it answered with nothing")
+                raise TraindxError("its answer was empty")
             if not flow.spoken:
                 flow.feed(said)
         return said, self.session.model
@@ -157,20 +157,16 @@ class Room:
         )
         session.resumed, session.case_file = earlier, earlier.case_file
         asked = len(earlier.turns)
-        when = (
-            f", last spoken in {time.strftime('%Y-%m-%d %H:%M', time.localtime(earlier.saved))}"
-            if earlier.saved
-            else ""
-        )
+        when = f", last used {time.strftime('%Y-%m-%d %H:%M', time.localtime(earlier.saved))}" if earlier.saved else ""
         parts = [
             f"Resumed: {asked} {'question' if asked == 1 else 'questions'} so far{when}.",
             in_short(session.diagnosis),
         ]
         if earlier.turns:
             last = earlier.turns[-1]
-            parts.append(f"You asked last: {last.asked}\n{last.answered.strip()}")
+            parts.append(f"Your last question: {last.asked}\n{last.answered.strip()}")
         if changed := _changed(earlier, session.session.run.scope.root):
-            parts.append(f"{', '.join(changed)} changed since: say \u201cdiagnose again\u201d to have it read anew.")
+            parts.append(f"{', '.join(changed)} changed since then: say \u201cdiagnose again\u201d.")
         self.screen.show("\n\n".join(parts))
 
 

@@ -62,7 +62,7 @@ class Memory:
         self.place = (
             place or folder / f"{_stem(self.paths)}-{time.strftime('%Y%m%dT%H%M%S')}-{secrets.token_hex(2)}.json"
         )
-        self.why_not = f"`{folder}` lies inside the run" if inside(self.place, self.paths) else ""
+        self.why_not = f"`{folder}` is inside the run folder" if inside(self.place, self.paths) else ""
 
     def keep(self, chat: Remembered) -> None:
         """Write it down, without secrets; a place that cannot be written is remarked upon, not fatal."""
@@ -131,7 +131,7 @@ def _from_case(place: Path) -> Remembered:
     diagnosis, asked = record.diagnosis, record.request
     if diagnosis is None:
         raise UnreadableInput(
-            place, "it was interrupted before a diagnosis; `traindx diagnose PATH --resume-case` goes on"
+            place, "it was interrupted before a diagnosis; `traindx diagnose PATH --resume-case` resumes it"
         )
     paths = [str(Path(path).resolve()) for path in asked.get("paths", [])]
     return Remembered(paths=paths, message=str(asked.get("message", "")), diagnosis=diagnosis, case_file=str(place))

@@ -17,7 +17,7 @@ def in_short(diagnosis: Diagnosis) -> str:
     if less:
         parts.append("\n".join(["Worth a look:" if diagnosis.status == "healthy" else "Less likely:", *less]))
     if diagnosis.questions:
-        parts.append("\n".join(["To go on I need to know:", *(f"- {row}" for row in diagnosis.questions)]))
+        parts.append("\n".join(["To continue, I need to know:", *(f"- {row}" for row in diagnosis.questions)]))
     notes = [f"- {row}" for row in telling_notes(diagnosis)]
     if notes:
         parts.append("\n".join(["Notes:", *notes]))

@@ -11,7 +11,7 @@ from traindx.errors import UsageError
 
 EXAMPLES = """examples:
   traindx chat runs/42 -m "loss went up after epoch 7"
-  traindx chat runs/42 --resume                     go on where the last chat about it ended
+  traindx chat runs/42 --resume                     continue the last chat about it
   printf 'why?\\n/evidence 1\\n' | traindx chat runs/42
   traindx chat runs/42 --brain claude --model haiku --max-usd 0.20
 
@@ -24,14 +24,14 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
     parser = commands.add_parser(
         "chat",
         parents=[shared],
-        help="talk about a run: diagnosis first, then your questions",
-        description="Diagnoses a run and stays for questions: why, where, how to fix it, what if. Nothing in PATH is\n"
+        help="diagnose a run, then ask questions about it",
+        description="Diagnoses a run, then answers questions: why, where, how to fix it, what if. Nothing in PATH is\n"
         "ever changed; chats are kept in $XDG_STATE_HOME/traindx/chats.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "path", metavar="PATH", nargs="*", help="the run folder, a file of it, a zip or tar; or several"
+        "path", metavar="PATH", nargs="*", help="a run folder, a file from it, a zip or tar; or several"
     )
     parser.add_argument("-m", "--message", default="", help="what you see, in your own words")
     parser.add_argument(
@@ -39,7 +39,7 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
         metavar="CASE",
         nargs="?",
         const="",
-        help="go on with the last chat about PATH, or with CASE (a kept chat or a case file), without a new diagnosis",
+        help="continue the last chat about PATH, or CASE (a saved chat or a transcript), without a new diagnosis",
     )
     parser.add_argument("--specialist", metavar="NAME", help="send this specialist (see `traindx agents`)")
     add_brain_options(parser)
@@ -52,17 +52,17 @@ def run(args: argparse.Namespace) -> int:
     from traindx.cli.output import page_for
 
     if args.json:
-        raise UsageError("a chat has no JSON form; `traindx diagnose PATH --json` has")
+        raise UsageError("a chat has no JSON output; use `traindx diagnose PATH --json`")
     paths, resume = list(args.path), args.resume
     if resume and not paths and Path(resume).is_dir():
         # `traindx chat --resume runs/42`: the folder was meant as PATH.
         paths, resume = [resume], ""
     if "-" in paths:
-        raise UsageError("a chat reads your questions from standard input: save the log to a file and give its name")
+        raise UsageError("a chat reads your questions from standard input: save the log to a file and pass its name")
     if not paths and not resume:
         raise UsageError("which run? `traindx chat PATH`")
     if resume is not None and args.message:
-        raise UsageError("`--resume` goes on with the earlier message; describe anew what you see in the chat itself")
+        raise UsageError("`--resume` keeps the earlier message; describe what you see now in the chat itself")
     sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
     chat(ChatOptions(paths, args.message, choices_from(args), resume, args.quiet), page_for(args))
     return 0

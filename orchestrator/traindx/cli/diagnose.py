@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Commands = argparse._SubParsersAction
 LONGEST_TITLE = 300
-PATH_HELP = "the run folder, a file of it, a zip or tar, - for a log on standard input; or several of them"
+PATH_HELP = "a run folder, a file from it, a zip or tar, - for a log on standard input; or several of them"
 
 
 def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentParser) -> None:
@@ -21,7 +21,7 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
         "diagnose",
         parents=[shared],
         help="find out why a run went wrong",
-        description="Reads what a run left behind, sends specialists to investigate it, and names the root causes."
+        description="Reads the files of a run, sends specialists to investigate, and names the root causes."
         " Nothing in PATH is ever changed.",
     )
     parser.add_argument("path", metavar="PATH", nargs="+", help=PATH_HELP)
@@ -51,21 +51,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_brain_options(parser: argparse.ArgumentParser) -> None:
-    """Which mind investigates, what it may cost, and where the case is kept."""
-    mind = parser.add_argument_group("the mind")
-    mind.add_argument(
+    """Who investigates, what it may cost, and where the transcript is kept."""
+    brain = parser.add_argument_group("model options")
+    brain.add_argument(
         "--brain",
         choices=("auto", "local", "claude"),
         default="auto",
         help="auto: Claude when ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN is set, else local",
     )
-    mind.add_argument("--model", metavar="NAME", help="opus, sonnet, haiku, fable, or a full id")
-    mind.add_argument("--effort", choices=("low", "medium", "high", "xhigh", "max"), help="how hard the model thinks")
-    mind.add_argument("--max-usd", type=float, metavar="USD", help="what the model may cost (default: 1)")
-    mind.add_argument("--max-seconds", type=float, metavar="S", help="how long the model may take (default: 300)")
-    mind.add_argument("--mask-user-names", action="store_true", help="leave user names in paths out of what is sent")
-    mind.add_argument("--save-case", metavar="FILE", help="write the case file to FILE (see `traindx replay`)")
-    mind.add_argument("--resume-case", metavar="CASE", help="go on from an interrupted investigation's case file")
+    brain.add_argument("--model", metavar="NAME", help="opus, sonnet, haiku, fable, or a full id")
+    brain.add_argument("--effort", choices=("low", "medium", "high", "xhigh", "max"), help="reasoning effort")
+    brain.add_argument("--max-usd", type=float, metavar="USD", help="the most the model may cost (default: 1)")
+    brain.add_argument("--max-seconds", type=float, metavar="S", help="the longest the model may take (default: 300)")
+    brain.add_argument("--mask-user-names", action="store_true", help="also mask user names in the paths that are sent")
+    brain.add_argument("--save-case", metavar="FILE", help="write the transcript to FILE (see `traindx replay`)")
+    brain.add_argument("--resume-case", metavar="CASE", help="resume an interrupted investigation from its transcript")
 
 
 def choices_from(args: argparse.Namespace) -> Choices:

@@ -20,22 +20,22 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
         "eval",
         parents=[shared],
         help="measure accuracy, false alarms and calibration on labelled cases",
-        description="A case is a folder with `run/` and `truth.yaml`; PATH holds any number of them.",
+        description="A case is a folder with `run/` and `truth.yaml`. PATH holds any number, in folders or archives.",
     )
-    parser.add_argument("path", metavar="PATH", type=Path, help="a folder of cases")
+    parser.add_argument("path", metavar="PATH", type=Path, help="a folder of cases, or an archive (zip, tar, tar.gz)")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run every case below PATH."""
     from traindx.cli.output import page_for, write
-    from traindx.evaluation import evaluate, find_cases, score
+    from traindx.evaluation import evaluate, open_cases, score
     from traindx.evaluation.page import as_text
     from traindx.evaluation.trial import null_listener
 
-    cases = find_cases(args.path)
     watched = sys.stderr.isatty() and not args.quiet
-    outcomes = evaluate(cases, heard=_tell if watched else null_listener)
+    with open_cases(args.path) as cases:
+        outcomes = evaluate(cases, heard=_tell if watched else null_listener)
     card = score(outcomes, cases)
     if args.json:
         rows = {"scorecard": card.model_dump(), "outcomes": [row.model_dump() for row in outcomes]}

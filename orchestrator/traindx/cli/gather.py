@@ -11,18 +11,18 @@ from traindx.cli.diagnose import PATH_HELP, Commands
 def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentParser) -> None:
     """Declare the command."""
     parser = commands.add_parser(
-        "gather", parents=[shared], help="print what a run left behind, as the specialists get it"
+        "gather", parents=[shared], help="print what was found in a run, as the specialists see it"
     )
     parser.add_argument("path", metavar="PATH", nargs="+", help=PATH_HELP)
     parser.add_argument("-m", "--message", default="", help="what you see; its symptoms go into the package")
     parser.add_argument(
         "--what-leaves",
         action="store_true",
-        help="print instead what `diagnose --brain claude` would send first; nothing is sent",
+        help="print what `diagnose --brain claude` would send first, and send nothing",
     )
     parser.add_argument("--specialist", metavar="NAME", help="with --what-leaves: the specialist that would be sent")
     parser.add_argument("--model", metavar="NAME", help="with --what-leaves: the model that would be asked")
-    parser.add_argument("--mask-user-names", action="store_true", help="with --what-leaves: user names in paths too")
+    parser.add_argument("--mask-user-names", action="store_true", help="with --what-leaves: mask user names in paths")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the package to FILE instead of stdout")
     parser.set_defaults(run=run)
 

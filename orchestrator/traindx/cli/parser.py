@@ -51,7 +51,7 @@ def _check_command(arguments: Sequence[str], known: Collection[str]) -> None:
 def _shared() -> argparse.ArgumentParser:
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--json", action="store_true", help="print JSON (the same as --format json)")
-    shared.add_argument("--no-color", action="store_true", help="plain text, no colours")
-    shared.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
-    shared.add_argument("-v", "--verbose", action="store_true", help="every detail; tracebacks of internal errors")
+    shared.add_argument("--no-color", action="store_true", help="plain text, no colors")
+    shared.add_argument("-q", "--quiet", action="store_true", help="show no progress on stderr")
+    shared.add_argument("-v", "--verbose", action="store_true", help="every detail, and tracebacks of internal errors")
     return shared

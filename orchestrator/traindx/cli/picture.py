@@ -34,7 +34,7 @@ def form_of(out: Path, paths: Sequence[Path | str]) -> str:
             raise UsageError("a log on standard input is read once: save it to a file to have it drawn as well")
         run = Path(path).resolve()
         if real == run or run in real.parents:
-            raise UsageError(f"cannot write `{out}`: it lies inside `{path}`, which is only read; choose another place")
+            raise UsageError(f"cannot write `{out}`: it is inside `{path}`, which is read-only; choose another place")
     if not real.parent.is_dir():
         raise UsageError(f"cannot write `{out}`: there is no folder `{out.parent}`")
     return form
@@ -45,7 +45,7 @@ def write_picture(result: ToolResult, form: str, out: Path) -> None:
     drawn = result.output.get(FIELD)
     text = drawn.get(form) if isinstance(drawn, dict) else None
     if not isinstance(text, str):
-        raise UsageError(f"`{result.tool}` drew no {form.upper()}: {result.reason or 'its answer holds none'}")
+        raise UsageError(f"`{result.tool}` drew no {form.upper()}: {result.reason or 'its output has none'}")
     try:
         data = text.encode() if form == "svg" else base64.b64decode(text, validate=True)
         with tempfile.NamedTemporaryFile(dir=out.resolve().parent, prefix=".traindx-", delete=False) as file:

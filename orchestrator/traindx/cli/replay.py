@@ -13,11 +13,11 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
     parser = commands.add_parser(
         "replay",
         parents=[shared],
-        help="show a recorded investigation again, offline",
-        description="Renders a case file: the diagnosis, and with -v every turn and every tool call that led to it."
-        " Nothing is read but CASE, and nothing is sent.",
+        help="show a recorded investigation, offline",
+        description="Renders a transcript: the diagnosis, and with -v every turn and every tool call that led to it."
+        " Only CASE is read, and nothing is sent.",
     )
-    parser.add_argument("case", metavar="CASE", type=Path, help="a case file (JSON lines)")
+    parser.add_argument("case", metavar="CASE", type=Path, help="a transcript (JSON lines)")
     parser.add_argument(
         "--format", choices=("terminal", "markdown", "json"), default="terminal", help="how to print the result"
     )

@@ -22,11 +22,11 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
         parents=[shared],
         help="run one tool on a run",
         description="Runs one tool. Its input fields are options: `traindx tool NAME PATH --help` lists them."
-        " Several paths are looked at together.",
+        " Several paths are read as one run.",
         add_help=False,
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="see `traindx tools`")
-    parser.add_argument("path", metavar="PATH", type=Path, nargs="?", help="the run folder, or one file of it")
+    parser.add_argument("path", metavar="PATH", type=Path, nargs="?", help="a run folder, or one file from it")
     parser.add_argument("fields", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parser.add_argument("-h", "--help", action="store_true", help="show this, or the options of NAME")
     parser.set_defaults(run=lambda args: run(args, parser))

@@ -68,7 +68,7 @@ class CheckpointSummary(Value):
     size: int
     tensors: int
     parameters: int
-    scalars: dict[str, Fact] = Field(default_factory=dict, description="epoch, step, best loss: what it says of itself")
+    scalars: dict[str, Fact] = Field(default_factory=dict, description="what it records: epoch, step, best loss")
     unsafe: list[str] = Field(default_factory=list, description="names that run code when the file is loaded")
     problems: list[str] = Field(default_factory=list)
     not_finite: list[str] = Field(default_factory=list, description="tensors that hold NaN or Inf, with how many")
@@ -103,7 +103,7 @@ class ClusterSummary(Value):
     """What a log tells of the distributed job that wrote it."""
 
     path: str
-    rank: int | None = Field(default=None, description="the process that the file's name speaks of")
+    rank: int | None = Field(default=None, description="the process named in the file name")
     kind: str = Field(default="", description="what `rank` counts: `rank`, `worker`, `node`")
     ranks: list[int] = Field(default_factory=list, description="the processes whose lines are mixed in the file")
     job: str = Field(default="", description="the scheduler's number of the job")
@@ -115,7 +115,7 @@ class RunSummary(Value):
 
     path: str
     failed: bool
-    why: str = Field(default="", description="what speaks of a failure, or how far it got")
+    why: str = Field(default="", description="the sign of failure, or how far it got")
 
 
 class Constraints(Value):

@@ -96,7 +96,7 @@ class Diagnosis(Value):
     request: RequestSummary
     root_causes: list[RootCause] = Field(default_factory=list)
     excluded: list[str] = Field(
-        default_factory=list, description="causes that were considered, and what speaks against them"
+        default_factory=list, description="causes that were considered, and the evidence against them"
     )
     quick_fixes: list[str] = Field(default_factory=list)
     questions: list[str] = Field(default_factory=list)

@@ -20,7 +20,7 @@ class Citation(Value):
         default="",
         description="`line 41`, `line 41, epoch 7`, `step 300 of train/loss`, `tensor encoder.weight`",
     )
-    quote: str = Field(default="", description="the text or number that stands there, to the letter")
+    quote: str = Field(default="", description="the exact text or number found there")
 
 
 class SignalKind(NamedTuple):

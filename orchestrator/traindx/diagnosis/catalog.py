@@ -98,7 +98,7 @@ class FailureMode(Hypothesis):
     specialist: str
     severity: Severity
     benign: bool = Field(default=False, description="whether a run that shows it may be healthy all the same")
-    leads_to: tuple[str, ...] = Field(default=(), description="failure modes that merely follow from this one")
+    leads_to: tuple[str, ...] = Field(default=(), description="failure modes that are only consequences of this one")
     set_by: tuple[str, ...] = Field(
         default=(),
         description="names of settings that bring it about; those that the run has are cited, first come first",
@@ -178,6 +178,4 @@ def _check_followers(modes: Mapping[str, FailureMode]) -> None:
         TopologicalSorter({mode.id: mode.leads_to for mode in modes.values()}).prepare()
     except CycleError as error:
         circle = error.args[1]
-        raise DefinitionError(
-            modes[circle[0]].source, 1, f"`leads_to` runs in a circle: {' -> '.join(circle)}"
-        ) from None
+        raise DefinitionError(modes[circle[0]].source, 1, f"`leads_to` is circular: {' -> '.join(circle)}") from None

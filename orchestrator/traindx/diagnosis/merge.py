@@ -20,8 +20,8 @@ from traindx.contract.request import Request
 from traindx.diagnosis.findings import Excluded, Findings
 
 PURPOSE = (
-    "traindx finds out why a machine-learning training run went wrong: point it at the folder of a run and say what you"
-    ' see, e.g. `traindx diagnose runs/42 -m "loss went up after epoch 7"`'
+    "traindx finds out why a machine-learning training run went wrong: point it at a run folder and say what you see,"
+    ' e.g. `traindx diagnose runs/42 -m "loss went up after epoch 7"`'
 )
 
 NO_FAILURE = frozenset({"loss-spike-recovered", "val-better-than-train", "run-ended-in-order", "resumed-smoothly"})
@@ -85,7 +85,7 @@ def several_runs(context: ContextPackage, folder: Path, provenance: Provenance) 
     first = (failed or context.runs)[0].path
     return Diagnosis(
         status="needs_more_data",
-        summary=f"The folder holds {len(context.runs)} runs, and {said}: choose one.",
+        summary=f"The folder contains {len(context.runs)} runs, and {said}: choose one.",
         request=RequestSummary(kind="unclear", reason="several runs were given"),
         questions=[
             f"Which run? For example: `traindx diagnose {folder / first}`",
@@ -180,10 +180,10 @@ def _summary(status: Status, shown: Sequence[RootCause], context: ContextPackage
         curves = ", ".join(dict.fromkeys(row.name for row in context.series if row.loss))
         judged = f" (judged by {curves})" if curves else ""
         odd = [signal.claim for one in findings for signal in one.signals if signal.id in NO_FAILURE]
-        seen = f" Seen, and no failure: {'; '.join(_distinct(odd)[:MOST_ODD])}." if odd else ""
-        return f"The run looks healthy{judged}; nothing in its artifacts speaks of a failure.{seen}"
+        seen = f" Noted, but not a failure: {'; '.join(_distinct(odd)[:MOST_ODD])}." if odd else ""
+        return f"The run looks healthy{judged}; no sign of failure.{seen}"
     if status == "needs_more_data":
-        return "The artifacts do not suffice for a diagnosis; the questions below say what would."
+        return "Not enough data to diagnose."
     return shown[0].issue
 
 

@@ -16,11 +16,11 @@ def as_text(card: Scorecard, outcomes: Sequence[Outcome], page: Page) -> str:
     canvas.rows(
         [
             ("first cause right", f"{card.first_right:.1%} of failing runs"),
-            ("right among three", f"{card.any_right:.1%} of failing runs"),
-            ("place of the fault", f"{card.places:.1%} of those with a known place"),
+            ("right in the top three", f"{card.any_right:.1%} of failing runs"),
+            ("location of the fault", f"{card.places:.1%} of those with a known location"),
             ("false alarms", f"{card.false_alarms:.1%} of healthy runs"),
             ("judged healthy", f"{card.judged_healthy:.1%} of healthy runs"),
-            ("insisted on the wrong", f"{card.forbidden:.1%} of all cases"),
+            ("confident and wrong", f"{card.forbidden:.1%} of all cases"),
             ("right specialist", f"{card.specialists:.1%}"),
             ("Brier score", f"{card.brier:.3f}"),
             ("calibration error", f"{card.calibration_error:.3f}"),
@@ -34,7 +34,7 @@ def as_text(card: Scorecard, outcomes: Sequence[Outcome], page: Page) -> str:
     }
     rows = [(expected, _counts(counts)) for expected, counts in missed.items() if counts]
     if rows:
-        canvas.heading("Expected, and what was named instead")
+        canvas.heading("Expected cause, and what was named instead")
         canvas.rows(rows, indent=2)
     wrong = [row for row in outcomes if page.verbose or _wrong(row)]
     if wrong:

@@ -27,7 +27,7 @@ class Outcome(Value):
     right_first: bool
     right_any: bool
     false_alarm: bool
-    forbidden: list[str] = Field(description="causes from the `never` list that were insisted on")
+    forbidden: list[str] = Field(description="causes from the `never` list named with confidence")
     found_place: bool | None = Field(description="whether the evidence names the place of the fault; null when unknown")
     right_specialist: bool | None = None
     seconds: float

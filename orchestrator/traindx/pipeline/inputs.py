@@ -85,7 +85,7 @@ MOST_BYTES = 8 << 30
 MOST_MEMBERS = 100_000
 _PIECE = 1 << 20
 # Checkpoints saved by torch are zip archives too: they are read as what they are.
-_ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 _BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 
 
@@ -118,7 +118,7 @@ def _standard_input(folder: Path) -> Path:
 
 
 def _is_archive(path: Path) -> bool:
-    if not path.name.lower().endswith(_ARCHIVES) or not path.is_file():
+    if not path.name.lower().endswith(ARCHIVES) or not path.is_file():
         return False
     return zipfile.is_zipfile(path) or tarfile.is_tarfile(path)
 

@@ -22,9 +22,9 @@ class Choices(TypedDict, total=False):
     listener: called with an `Event` as the investigation goes on.
     brain: `auto` (Claude when a key is set, else local), `local` or `claude`.
     model: an alias (`opus`, `sonnet`, `haiku`, `fable`) or a full id; the specialist's own by default.
-    effort: how hard the model thinks, `low` to `max`.
+    effort: reasoning effort of the model, `low` to `max`.
     max_usd, max_seconds, max_tokens, max_tool_calls: what an investigation with a model may use.
-    mask_user_names: leave user names in paths out of what is sent.
+    mask_user_names: also mask user names in the paths that are sent.
     save_case: where the case file goes; with a model it goes to the user's cache by default.
     resume_case: an interrupted investigation's case file to go on from.
     options: everything about the model at once; the keywords above go before it.

@@ -125,11 +125,11 @@ class Session:
         context = await self.context()
         failed = [row for row in context.runs if row.failed]
         if len(context.runs) > 1 and len(failed) == 1:
-            remark = f"of {len(context.runs)} runs only `{failed[0].path}` failed: that one was looked at"
+            remark = f"of {len(context.runs)} runs only `{failed[0].path}` failed: that one was examined"
             self.run = held.enter_context(open_part(self.run, failed[0].path, remark, self.listener))
 
     async def _concluded(self, case: Case, findings: Sequence[Findings]) -> Diagnosis:
-        self._tell("opening every citation again")
+        self._tell("checking every citation")
         signals = [signal for one in findings for signal in one.signals]
         named = [cause for one in findings for cause in one.causes]
         causes = await asyncio.to_thread(verify, named, self.run.toolbelt, signals)
@@ -167,5 +167,5 @@ class Session:
         try:
             return TranscriptFile(default_place(self.run.scope.name))
         except UsageError as error:
-            self._notes.append(f"no case file was kept: {error}")
+            self._notes.append(f"no transcript was kept: {error}")
             return None

@@ -63,10 +63,10 @@ def read_transcript(path: Path) -> Record:
                 break
             raise UnreadableInput(path, f"line {number} is not JSON") from None
         if not isinstance(entry, dict) or "kind" not in entry:
-            raise UnreadableInput(path, f"line {number} is no entry of a case file")
+            raise UnreadableInput(path, f"line {number} is not a transcript entry")
         entries.append(entry)
     if not entries or entries[0]["kind"] != "case":
-        raise UnreadableInput(path, "not a case file: its first line is no `case` entry")
+        raise UnreadableInput(path, "not a transcript: its first line is not a `case` entry")
     return Record(path, tuple(entries))
 
 
@@ -124,7 +124,7 @@ class TranscriptFile:
             if append:
                 _drop_torn_line(handle)
         except OSError as error:
-            raise UsageError(f"cannot write the case file `{self.path}`: {error.strerror or error}") from None
+            raise UsageError(f"cannot write the transcript `{self.path}`: {error.strerror or error}") from None
         return os.fdopen(handle, "a" if append else "w", encoding="utf-8")
 
 

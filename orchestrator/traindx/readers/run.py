@@ -134,14 +134,14 @@ class Run:
         readable = [row for row in self.checkpoints if row.format in checkpoints.READABLE and row.tensors]
         for row in sorted(readable, key=lambda row: _natural(row.path), reverse=True):
             if left <= 0:
-                self._remark(f"the numbers inside `{row.path}` and the checkpoints before it were not looked at")
+                self._remark(f"the numbers inside `{row.path}` and in the checkpoints before it were not checked")
                 break
             with self._remarked(row.path), self.scope.open(row.path) as handle:
                 most = min(left, checkpoints.MOST_BYTES)
                 found[row.path] = checkpoints.read_weights(handle, row, most)
                 left -= min(most, row.size)
                 if found[row.path].tensors and not found[row.path].whole:
-                    self._remark(f"`{row.path}`: of its numbers only a part was searched for NaN and Inf")
+                    self._remark(f"`{row.path}`: only part of its values were searched for NaN and Inf")
         return found
 
     @cached_property
@@ -293,7 +293,7 @@ class Run:
         offered = [file for file in self.files if file.role == role and file.size and file.path not in self._tracked]
         chosen = _within(offered, _MOST_FILES[role], _MOST_BYTES.get(role))
         if len(chosen) < len(offered):
-            self._remark(f"of {len(offered):,} {role} files {len(chosen):,} were read, those nearest to the top")
+            self._remark(f"{len(chosen):,} of {len(offered):,} {role} files were read, those closest to the top")
         found: list[Item] = []
         for file in chosen:
             with self._remarked(file.path), self.scope.open(file.path) as handle:
@@ -316,7 +316,7 @@ class Run:
         except OSError as error:
             self._remark(f"cannot read `{path}`: {error.strerror}")
         except (ValueError, RecursionError, MemoryError) as error:
-            self._remark(f"`{path}` was not understood: {error}")
+            self._remark(f"`{path}` could not be parsed: {error}")
 
     def _remark(self, text: str) -> None:
         if text not in self.remarks:

@@ -12,14 +12,14 @@ MOST_ROWS = 20
 def as_text(package: ContextPackage, page: Page) -> str:
     """What was found, by role; then series, settings, errors, and what is missing."""
     canvas = Canvas(page)
-    canvas.text(f"Context package of {package.run or 'the run'}", style="bold")
+    canvas.text(f"Context package for {package.run or 'the run'}", style="bold")
     if package.symptoms:
         canvas.rows([("symptom", row) for row in package.symptoms], indent=2)
     canvas.heading("Artifacts")
     found = [
         (role.replace("_", " "), ", ".join(paths)) for role, paths in package.artifacts.model_dump().items() if paths
     ]
-    canvas.rows(found or [("none", "nothing was recognised")], indent=2)
+    canvas.rows(found or [("none", "nothing was recognized")], indent=2)
     most = None if page.verbose else MOST_ROWS
     _section(canvas, "Runs", [(row.path, f"{'FAILED: ' if row.failed else ''}{row.why}") for row in package.runs], most)
     _section(canvas, "Series", [(row.name, _series(row)) for row in package.series], most)
@@ -56,7 +56,7 @@ def _series(row: SeriesSummary) -> str:
         return f"the same {row.points} points as in {row.duplicate_of} ({row.source})"
     remarks = [
         f"{row.non_finite} not finite" if row.non_finite else "",
-        f"starts again {row.restarts} times" if row.restarts else "",
+        f"restarts {row.restarts} times" if row.restarts else "",
         f"1 point in {row.thinned} kept" if row.thinned > 1 else "",
     ]
     said = "".join(f", {remark}" for remark in remarks if remark)

@@ -33,7 +33,7 @@ def as_text(diagnosis: Diagnosis, page: Page, title: str) -> str:
         beside,
         [possibility(cause) for cause in diagnosis.possible if page.verbose or worth_a_line(cause)],
     )
-    _list(canvas, "Questions to answer", diagnosis.questions)
+    _list(canvas, "Answering these would help", diagnosis.questions)
     if page.verbose or diagnosis.status == "diagnosis_complete":
         _list(canvas, "Considered and set aside", diagnosis.excluded)
     if page.verbose:
@@ -107,6 +107,6 @@ def _footer(diagnosis: Diagnosis) -> str:
     who = diagnosis.request.specialists[0] if diagnosis.request.specialists else "nobody"
     cost = f", {made.tokens} tokens, ${made.cost_usd:.3f}" if made.tokens else ""
     return (
-        f"{who} ({made.brain} mind), {tools} tool call{'' if tools == 1 else 's'}, sandbox: {made.sandbox},"
+        f"{who} ({made.brain}), {tools} tool call{'' if tools == 1 else 's'}, sandbox: {made.sandbox},"
         f" {made.seconds:.1f} s{cost}. Nothing was changed."
     )

@@ -111,7 +111,7 @@ class WorkerProcess:
         poll.register(self._launched.requests, select.POLLOUT)
         while rest:
             if time.monotonic() > deadline:
-                raise WorkerLost("took no request")
+                raise WorkerLost("accepted no request")
             if not poll.poll(_WATCH_SECONDS * 1000):
                 continue
             try:
@@ -148,7 +148,7 @@ class WorkerProcess:
             return HEADER.size - len(data)
         length: int = HEADER.unpack_from(data)[0]
         if length > LARGEST_FRAME:
-            raise WorkerLost(f"answered with {length / 1e6:.0f} MB, more than anyone can use")
+            raise WorkerLost(f"answered with {length / 1e6:.0f} MB, which is too much")
         return HEADER.size + length - len(data)
 
     def _parse(self, body: bytes) -> dict[str, Any]:

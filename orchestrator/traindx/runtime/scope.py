@@ -55,7 +55,7 @@ class Scope:
         return ", ".join(self.only) or self.root.name
 
     def covers(self, real: Path) -> bool:
-        """Whether a resolved path lies in what was given to look at."""
+        """Whether a resolved path lies in what was given."""
         given = [self.root / part for part in self.only] or [self.root]
         return any(real == part or part in real.parents for part in given)
 
@@ -69,9 +69,9 @@ class Scope:
         except (OSError, RuntimeError, ValueError) as error:
             raise UnreadableInput(_printable(name), _why(error)) from None
         if real != self.root and self.root not in real.parents:
-            raise UnreadableInput(name, "it leads out of the run folder")
+            raise UnreadableInput(name, "it points outside the run folder")
         if not self.covers(real):
-            raise UnreadableInput(name, f"only `{self.name}` was given to look at")
+            raise UnreadableInput(name, f"only `{self.name}` was given")
         return real
 
     def open(self, name: str) -> BinaryIO:

@@ -102,7 +102,7 @@ class Service:
         allow_processor_time(timeout)
         output = tool(question, self._run)
         if not isinstance(output, tool.output):
-            problem = f"returned `{type(output).__name__}` where it promised `{tool.output.__name__}`"
+            problem = f"returned `{type(output).__name__}` instead of `{tool.output.__name__}`"
             return frame({"status": "failed", "reason": problem})
         return _answer_with(self._finish(output, self._run).model_dump_json(warnings="error"))
 
@@ -118,7 +118,7 @@ class Service:
         reason = f"{type(error).__name__}: {error}".removesuffix(": ")
         reason = f"{reason if len(reason) <= 500 else reason[:499] + '…'} ({_place(error, path)})"
         if isinstance(error, PermissionError) and self._confinement.any:
-            reason += "; a tool may read the run folder, and nothing else"
+            reason += "; a tool may read only the run folder"
         return {"status": "failed", "reason": reason}
 
 
@@ -126,7 +126,7 @@ def _answer_with(output: str) -> bytes:
     size = len(output.encode())
     if size > LARGEST_ANSWER:
         limit = LARGEST_ANSWER // (1024 * 1024)
-        reason = f"answered with {size / 1e6:.0f} MB; the most that is taken is {limit} MB"
+        reason = f"answered with {size / 1e6:.0f} MB; the limit is {limit} MB"
         return frame({"status": "failed", "reason": reason})
     return frame_text(f'{{"status": "ok", "output": {output}}}')
 

@@ -180,7 +180,7 @@ class Toolbelt:
             try:
                 return ToolSpec.model_validate({**answer["spec"], "name": name, "source": str(path)})
             except (ValidationError, KeyError, TypeError) as error:
-                raise DefinitionError(path, 1, f"describes itself wrongly: {_shortened(str(error))}") from None
+                raise DefinitionError(path, 1, f"has an invalid description: {_shortened(str(error))}") from None
         line = answer.get("line")
         problem = answer.get("problem") or f"cannot be loaded: {answer.get('reason')}"
         raise DefinitionError(path, line if isinstance(line, int) else 1, _shortened(str(problem)))
@@ -249,7 +249,7 @@ def _result(name: str, answer: Mapping[str, Any]) -> ToolResult:
         result = ToolResult.model_validate({"tool": name, **known})
         _ = result.signals
     except (ValidationError, TypeError):
-        return _failed(name, "answered with something that is no tool result")
+        return _failed(name, "answered with something that is not a tool result")
     return result
 
 

@@ -41,7 +41,7 @@ out-of-memory | M S | errors memory settings code | device or host memory ran ou
 memory-growth | M S | memory code errors | memory rises step by step | Memory grows during training
 state-handling | S M | code errors memory | recurrent state: detach, reset, carry, shape, norms | \
     Handling of the recurrent state is in question
-cuda-error | M | errors settings | an error of the GPU, its driver or its libraries | CUDA error
+cuda-error | M | errors settings | an error from the GPU, its driver or its libraries | CUDA error
 distributed | M | errors code settings | ranks, collectives or nodes do not work together | \
     Distributed training failed
 mode-collapse | M T | outputs code checkpoints series | outputs repeat one token, class or sample | \
@@ -60,7 +60,7 @@ overfitting | T M | series settings data | validation gets worse while training 
 resume | T M | series checkpoints settings | the run changed where it was resumed | \
     The run changed after it was resumed
 divergence | T M | series settings code | the loss rises, or a metric falls, and does not come back | Loss diverged
-oscillation | T M | series settings | the loss jumps about without a trend | Loss oscillates
+oscillation | T M | series settings | the loss jumps around without a trend | Loss oscillates
 plateau | T M S | series settings code | the loss has stopped falling, or falls too slowly | Loss stopped improving
 not-learning | T M S | series code data settings | nothing is learned from the start | The model does not learn
 evaluation | M T | code data series | metrics that are too good, inconsistent or not reproducible | \
@@ -71,15 +71,15 @@ architecture | M T | code checkpoints outputs | parts of the model are out of pr
     The architecture is in question
 checkpoint | M T | checkpoints errors code | saving or loading weights | A checkpoint is in question
 data | M T | data code errors | samples, labels, splits or the pipeline that feeds them | The data is in question
-environment | M | errors settings | packages, versions, drivers, containers | The environment does not fit
+environment | M | errors settings | packages, versions, drivers, containers | The environment is incompatible
 interrupted | M | errors settings | the scheduler, a limit or a person ended the run | \
     The run was ended from outside
-hang | M | errors code settings | the run stands still without an error | The run stands still
+hang | M | errors code settings | the run hangs without an error | The run hangs
 slow-training | T M | series settings code | steps or epochs take too long | Training is slow
 crash | M S | errors code settings | the run ended with an error | The run crashed
 hyperparameters | T | settings series code | what a setting should be | A setting is in question
-review | M T S | code settings | a look at code or configuration before the run starts | A review is asked for
-check-up | T M | series errors settings | is this run healthy? | A check of the run is asked for
+review | M T S | code settings | a review of code or configuration before the run starts | A review was requested
+check-up | T M | series errors settings | is this run healthy? | A check of the run was requested
 unclear | M T S | series errors code settings | neither message nor artifacts say what is wrong |
 not-about-training | M | | not a question about a training run |
 """

@@ -204,7 +204,7 @@ async def grounded(
         known = [value for text in texts for value in values_in(text)] + _of(case.context)
         stray = strays(cause.issue, Known(known)) + _beyond(cause.issue, case.context)
         if stray:
-            said.append(f'`{cause.id}` was worded anew: nothing bears out {", ".join(stray)} in "{cause.issue[:120]}"')
+            said.append(f'`{cause.id}` was reworded: nothing supports {", ".join(stray)} in "{cause.issue[:120]}"')
             cause = cause.model_copy(update={"issue": issue_for(case.catalog[cause.id], facts)})  # noqa: PLW2901
         kept.append(cause)
     return kept, said

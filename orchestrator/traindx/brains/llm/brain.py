@@ -104,7 +104,7 @@ class ClaudeBrain:
             # A broken SDK is told where it is needed.
             await asyncio.gather(warm, return_exceptions=True)
         signals: list[Signal] = result.signals if result.status == "ok" else []
-        notes = [f"the artifacts were not searched for orders: {result.reason}"] if result.status == "failed" else []
+        notes = [f"the search for injected instructions failed: {result.reason}"] if result.status == "failed" else []
         for signal in signals:
             case.listener(Event(kind="finding", text=signal.claim))
             orders = Orders.model_validate(result.output)

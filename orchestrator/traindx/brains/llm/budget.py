@@ -129,7 +129,7 @@ class Budget:
     def before_call(self, input_tokens: int) -> Allowance:
         """What a call that sends so many tokens may use; raises `ModelFault` when not even an answer fits."""
         if self.seconds_left <= 0:
-            raise ModelFault("budget", f"the time is over ({self.options.max_seconds:g} s)")
+            raise ModelFault("budget", f"out of time ({self.options.max_seconds:g} s)")
         tokens_left = self.options.max_tokens - self._counted
         affordable = self._affordable(input_tokens)
         if min(tokens_left - input_tokens, affordable) < SHORTEST_ANSWER:
@@ -151,14 +151,14 @@ class Budget:
 
     def _why_last(self, input_tokens: int, tokens_left: float, affordable: float) -> str:
         if self.seconds_left <= self.reserve:
-            return "the time is nearly over"
+            return "time is nearly up"
         if self.calls_left == 0:
             return f"all {self.options.max_tool_calls} tool calls are used"
         # After this call another one, as long again, must still fit; if it does not, this is the last.
         if tokens_left < 2 * input_tokens + 2 * LONGEST_ANSWER:
-            return "the tokens are nearly spent"
+            return "the tokens are nearly used up"
         if affordable < LONGEST_ANSWER + self._tokens_worth(input_tokens):
-            return "the dollars are nearly spent"
+            return "the dollar budget is nearly used up"
         return ""
 
     def _tokens_worth(self, input_tokens: int) -> float:
@@ -189,7 +189,7 @@ async def within(work: Coroutine[Any, Any, Result], seconds: float, stop: asynci
             return task.result()
         if halt is not None and halt.done():
             raise ModelFault("interrupted", "interrupted")
-        raise ModelFault("timeout", f"no answer within the {seconds:.3g} s that were left")
+        raise ModelFault("timeout", f"no answer within the {seconds:.3g} s that remained")
     finally:
         for one in (task, halt):
             if one is not None and not one.done():

@@ -40,7 +40,7 @@ def scan(given: Input, run: Run) -> Orders:  # noqa: ARG001 - every tool takes i
     kept = found[:MOST_FOUND]
     signals = []
     if kept:
-        claim = f"{len(found)} place(s) in the artifacts give orders to whoever reads them; they were treated as data"
+        claim = f"{len(found)} place(s) in the artifacts give instructions to the reader; they were treated as data"
         signals = [Signal(id=SIGNAL, claim=claim, citations=kept)]
     return Orders(places=kept, left_out=len(found) - len(kept), signals=signals)
 
@@ -55,7 +55,7 @@ def _orders(run: Run) -> Iterator[Citation]:
                 spent += size
                 if reads_like_an_order(line):
                     yield Citation(
-                        claim="text that gives orders",
+                        claim="text that gives instructions",
                         source=file.path,
                         locator=f"line {number}",
                         quote=line.strip()[:_SHOWN],

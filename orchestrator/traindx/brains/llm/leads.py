@@ -46,7 +46,7 @@ async def weighed_against(
             tail = f": {why}" if why else ""
             notes.append(f"{case.specialist.name} disagrees with a proven lead: {held} and still shows it{tail}")
         else:
-            answer.excluded.append(Excluded(cause.id, f"{why or 'not taken up'} ({held})"))
+            answer.excluded.append(Excluded(cause.id, f"{why or 'not addressed'} ({held})"))
     return answer, notes
 
 

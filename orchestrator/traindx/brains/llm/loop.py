@@ -136,7 +136,7 @@ class Conversation:
         if reply.calls:
             await self._work(reply)
         elif reply.stop_reason == "max_tokens":
-            self.tell("The answer was cut off at its longest. Say less, and go on.")
+            self.tell("The answer hit the length limit. Be briefer, and continue.")
         elif reply.stop_reason != "pause_turn" or not reply.blocks:
             self.tell(rendered("nudge"))
         if self.size > self.budget.options.context_tokens:

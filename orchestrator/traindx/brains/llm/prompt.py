@@ -154,7 +154,7 @@ def _series(row: SeriesSummary) -> str:
     said = f"{row.name} ({row.source}): {row.points} points, {row.axis} {row.start:g} to {row.end:g}"
     ends = f"first {row.first:.4g}, last {row.last:.4g}, lowest {row.lowest:.4g}, highest {row.highest:.4g}"
     bad = f", {row.non_finite} not finite" if row.non_finite else ""
-    again = f", starts again {row.restarts} times" if row.restarts else ""
+    again = f", restarts {row.restarts} times" if row.restarts else ""
     return f"{said}, {ends}{bad}{again}"
 
 

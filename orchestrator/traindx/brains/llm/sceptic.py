@@ -29,7 +29,7 @@ async def examined(
         verdict = await _verdict(cause, case, conversation)
     except (ModelFault, ValidationError) as trouble:
         why = trouble.reason if isinstance(trouble, ModelFault) else "its answer could not be read"
-        return _capped(cause, BELOW), f"`{cause.id}` was not put to the sceptic ({why}): held below {DIRECT:g}"
+        return _capped(cause, BELOW), f"`{cause.id}` was not checked by the sceptic ({why}): kept below {DIRECT:g}"
     if verdict.outcome == "holds":
         return cause, f"a sceptic tried to refute `{cause.id}` and could not: {verdict.why}"
     contrary = [evidence_from(piece).model_copy(update={"kind": "contrary"}) for piece in verdict.evidence]

@@ -117,7 +117,7 @@ async def _with_settings(case: Case, cause: RootCause) -> RootCause:
         read = await case.call("Read", {"path": row.source, "start_line": row.line, "max_lines": 1})
         quote = str(read.output.get("text", "")).partition("\t")[2].strip()[:240] if read.status == "ok" else ""
         if quote:
-            claim = f"`{row.key.rsplit('.', 1)[-1]}`, which bears on it, is set here"
+            claim = f"`{row.key.rsplit('.', 1)[-1]}` is set here"
             place = f"line {row.line}"
             pieces.append(Evidence(claim=claim, kind="circumstantial", source=row.source, locator=place, quote=quote))
     return cause.model_copy(update={"evidence": [*cause.evidence, *pieces]}) if pieces else cause
@@ -209,10 +209,10 @@ def _always_wanted(case: Case) -> list[str]:
 _WANTED = {
     "series": "What did the loss do? Add the training log or metrics file; it needs at least four logged values",
     "errors": "What did the run print last? Add its output: `python train.py 2>&1 | tee train.log`",
-    "code": "How is the loop written? Add the training script and the model code to the folder",
+    "code": "What does the training loop look like? Add the training script and the model code to the folder",
     "settings": "Which settings did the run use? Add the config file or the full command line",
     "memory": "How does memory grow? Log `torch.cuda.memory_allocated()`, or the process's resident size, per step",
-    "outputs": "What does the model put out? Add a file with ten inputs and the outputs it gave",
-    "checkpoints": "Which checkpoint is meant? Put it, or its path, into the folder",
+    "outputs": "What does the model output? Add a file with ten inputs and the outputs they gave",
+    "checkpoints": "Which checkpoint do you mean? Put it, or its path, in the folder",
     "data": "What does the data look like? Add one saved batch: `torch.save(next(iter(loader)), 'batch.pt')`",
 }

@@ -26,7 +26,7 @@ def without(session: ChatSession, number: int = 1) -> str:
 def verdict(session: ChatSession) -> str:
     """What is known about a run of which no cause is known."""
     if session.diagnosis.status == "needs_more_data":
-        return "The cause is not settled: ask \u201cwhat is missing\u201d."
+        return "The cause is not certain yet: ask \u201cwhat is missing\u201d."
     return session.diagnosis.summary
 
 
@@ -37,7 +37,8 @@ async def why(session: ChatSession, question: Question) -> str:
         return without(session, question.cause)
     shown = [f"- {piece.claim} ({place(piece.source, piece.locator)})" for piece in cause.evidence[:3]]
     unsettled = session.diagnosis.status == "needs_more_data"
-    lead = f"Not settled; the likeliest so far, at {cause.confidence:.2f}: {cause.issue}" if unsettled else cause.issue
+    likely = f"Not certain; the most likely cause so far, at {cause.confidence:.2f}: {cause.issue}"
+    lead = likely if unsettled else cause.issue
     mode = session.catalog.get(cause.id)
     parts = [lead, "\n".join(shown), first_paragraph(mode, "What it is") if mode and not unsettled else ""]
     asked = [f"- {row}" for row in session.diagnosis.questions]
@@ -58,8 +59,8 @@ async def sure(session: ChatSession, question: Question) -> str:
     against = [piece for piece in cause.evidence if piece.kind == CONTRARY]
     said = [
         f"`{cause.id}`: {cause.confidence:.2f}.",
-        f"{len(held)} of {len(cause.evidence)} citations were opened again and hold, {direct} of them direct.",
-        "From 0.90 on the faulty line or the very step has been seen; nothing is ever reported above 0.98.",
+        f"{len(held)} of {len(cause.evidence)} citations were opened again and hold up, {direct} of them direct.",
+        "At 0.90 and above, the faulty line or the exact step was seen; nothing is ever reported above 0.98.",
     ]
     said += [f"Against it: {piece.claim} ({place(piece.source, piece.locator)})." for piece in against]
     if cause.confidence < 0.7:
@@ -73,7 +74,7 @@ async def healthy(session: ChatSession, question: Question) -> str:  # noqa: ARG
     if diagnosis.status == "healthy":
         return diagnosis.summary
     if diagnosis.status == "needs_more_data" or not diagnosis.root_causes:
-        return f"That cannot be told yet. {without(session) if not diagnosis.root_causes else diagnosis.summary}"
+        return f"It is too early to tell. {without(session) if not diagnosis.root_causes else diagnosis.summary}"
     first = diagnosis.root_causes[0]
     judged = f"Severity: {first.severity}, confidence {first.confidence:.2f}."
     return f"Not healthy. {first.issue} {judged} Ask \u201chow do I fix it\u201d."
@@ -86,8 +87,8 @@ async def others(session: ChatSession, question: Question) -> str:  # noqa: ARG0
     aside = [f"- {row}" for row in diagnosis.excluded]
     parts = []
     if diagnosis.root_causes:
-        parts.append(f"Named first: `{diagnosis.root_causes[0].id}` ({diagnosis.root_causes[0].confidence:.2f}).")
-    parts.append("\n".join(["Also possible:", *rest]) if rest else "No second cause is supported by what was found.")
+        parts.append(f"Most likely: `{diagnosis.root_causes[0].id}` ({diagnosis.root_causes[0].confidence:.2f}).")
+    parts.append("\n".join(["Also possible:", *rest]) if rest else "The evidence supports no second cause.")
     if aside:
         parts.append("\n".join(["Considered and set aside:", *aside]))
     mode = session.catalog.get(diagnosis.root_causes[0].id) if diagnosis.root_causes else None

@@ -24,7 +24,7 @@ async def fix(session: ChatSession, question: Question) -> str:
         return without(session, question.cause)
     said = cause.fix.summary
     if session.diagnosis.status == "needs_more_data":
-        said = f"The cause is not settled ({cause.confidence:.2f}). If it is `{cause.id}`: {said}"
+        said = f"The cause is not certain ({cause.confidence:.2f}). If it is `{cause.id}`: {said}"
     parts = [said, fenced(cause.fix.diff, "diff") if cause.fix.diff else "", f"Expect: {cause.fix.expected}"]
     return "\n".join(
         [*(part for part in parts if part), "Nothing was edited: apply it yourself, then ask how to verify it."]
@@ -36,7 +36,7 @@ async def verify(session: ChatSession, question: Question) -> str:
     cause = session.cause(question.cause)
     if cause is None:
         return without(session, question.cause)
-    return f"{cause.fix.verify}\n\nIf it does not hold: {cause.fix.fallback}"
+    return f"{cause.fix.verify}\n\nIf that fails: {cause.fix.fallback}"
 
 
 async def effect(session: ChatSession, question: Question) -> str:
@@ -55,8 +55,8 @@ async def fallback(session: ChatSession, question: Question) -> str:
     second = session.cause(question.cause + 1)
     parts = [cause.fix.fallback]
     if second is not None:
-        parts.append(f"Next in line: `{second.id}` ({second.confidence:.2f}): {second.fix.summary}")
-    return "\n\n".join([*parts, "Put the log of the new attempt into the folder and say \u201cdiagnose again\u201d."])
+        parts.append(f"Next candidate: `{second.id}` ({second.confidence:.2f}): {second.fix.summary}")
+    return "\n\n".join([*parts, "Put the log of the new run in the folder and say \u201cdiagnose again\u201d."])
 
 
 async def following(session: ChatSession, question: Question) -> str:

@@ -9,14 +9,14 @@ from traindx.chat.session import ChatSession, Leave
 from traindx.chat.summary import in_short
 
 UNCLEAR = (
-    "That I did not understand. I can say why it happened, show the evidence, the fix and how to verify it, what else"
-    " it could be, what if you change a setting, and look up values (\u201clr at epoch 3\u201d).\n"
-    "Or describe what you see, and I look again; `/help` lists the commands."
+    "I did not understand that. I can explain why it happened, show the evidence, the fix and how to verify it, say"
+    " what else it could be or what changing a setting would do, and look up values (\u201clr at epoch 3\u201d).\n"
+    "Or describe what you see and I will look again; `/help` lists the commands."
 )
 HELLO = (
-    "Ask why it happened, where that stands, how to fix it, how to verify it, what if you change something, what else"
-    " it could be, what to log, or for a value (\u201cbest val loss\u201d).\n"
-    "Tell me what you see, and I look again. `/help` lists the commands."
+    "Ask why it happened, where the evidence is, how to fix it, how to verify the fix, what a change would do,"
+    " what else it could be, what to log, or for a value (\u201cbest val loss\u201d).\n"
+    "Tell me what you see and I will look again. `/help` lists the commands."
 )
 
 
@@ -48,7 +48,7 @@ async def again(session: ChatSession, _question: Question) -> str:
     """Open the run anew, with whatever was added to it, and diagnose it."""
     await session.open()
     await session.diagnose(session.message)
-    return f"Read anew.\n\n{in_short(session.diagnosis)}"
+    return f"Read again.\n\n{in_short(session.diagnosis)}"
 
 
 async def restated(session: ChatSession, question: Question) -> str:
@@ -58,5 +58,5 @@ async def restated(session: ChatSession, question: Question) -> str:
     replaces = not session.message or _CORRECTION.match(question.plain)
     await session.diagnose(told if replaces else f"{session.message.rstrip('.')}. {told}")
     if before and before == [row.id for row in session.diagnosis.root_causes]:
-        return f"I looked again with that in brain and come to the same: {session.diagnosis.summary}"
-    return f"I looked again with that in brain.\n\n{in_short(session.diagnosis)}"
+        return f"I looked again, taking that into account, and reached the same conclusion: {session.diagnosis.summary}"
+    return f"I looked again, taking that into account.\n\n{in_short(session.diagnosis)}"

@@ -65,7 +65,7 @@ async def figure(session: ChatSession, question: Question) -> str:
     overall = not moment and not _word(question.plain, _EXTREMES)
     settings = question.settings or _of_levers(question, context.settings)
     if settings and (overall or not rows):
-        rows += [] if overall else ["It was not logged over time. Configured is:"]
+        rows += [] if overall else ["It was not logged over time. Configured value:"]
         rows += [_setting(row) for row in settings[:8]]
     return "\n".join(rows) or await _absent(session, question)
 
@@ -151,20 +151,20 @@ class Curve:
         axis, own = _AXES.get(match[1], match[1]), self.series.axis
         span = f"{own} {self.series.start:g} to {self.series.end:g}"
         if axis != own:
-            return f"- `{self.series.original}` is counted in {own}s ({span}), not in {axis}s."
+            return f"- `{self.series.original}` is logged per {own} ({span}), not per {axis}."
         wanted = float(match[2].replace(",", "").replace("_", "")) * (1000 if match[3] else 1)
         if not self.series.start <= wanted <= self.series.end:
             return f"- `{self.series.original}` was logged from {span}: there is no {own} {wanted:g}."
         nearest = min(range(len(self.at)), key=lambda index: abs(self.at[index] - wanted))
         if self.at[nearest] == wanted:
             return self.told(nearest)
-        return f"{self.told(nearest)}; {own} {wanted:g} itself was not {'looked at' if self.thinned else 'logged'}"
+        return f"{self.told(nearest)}; {own} {wanted:g} itself was not {'kept' if self.thinned else 'logged'}"
 
     def at_extreme(self, which: str) -> str:
         """The `best`, `worst`, `lowest` or `highest` point."""
         finite = [index for index, value in enumerate(self.values) if math.isfinite(value)]
         if not finite:
-            return f"- `{self.series.original}` holds no finite value."
+            return f"- `{self.series.original}` has no finite value."
         low, high = min(finite, key=self.values.__getitem__), max(finite, key=self.values.__getitem__)
         larger = _LARGER_IS_BETTER.search(self.series.name) is not None
         if which in {"best", "worst"} and not self.series.loss and not larger:
@@ -214,6 +214,6 @@ async def when(session: ChatSession, question: Question) -> str:
         good = f"; the last good point is {facts['last_good']}" if "last_good" in facts else ""
         return "\n".join([f"At {facts['onset']}{good}.", *rows])
     if rows:
-        return "\n".join(["These are the moments that the evidence speaks of:", *rows])
+        return "\n".join(["The evidence points to these moments:", *rows])
     where = place(cause.evidence[0].source, cause.evidence[0].locator) if cause.evidence else "no place"
-    return f"No single moment is in evidence for `{cause.id}`: it stands in {where} and holds for the whole run."
+    return f"The evidence for `{cause.id}` names no single moment: it is in {where} and applies to the whole run."

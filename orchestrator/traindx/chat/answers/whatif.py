@@ -30,8 +30,8 @@ async def whatif(session: ChatSession, question: Question) -> str:
     """What is known about a change."""
     cause = session.cause(question.cause)
     if not question.tunables:
-        known = f"The fix that the evidence supports: {cause.fix.summary}" if cause else verdict(session)
-        return f"What that would do cannot be known from this run. {known}"
+        known = f"The fix the evidence supports: {cause.fix.summary}" if cause else verdict(session)
+        return f"This run does not show what that would do. {known}"
     tunable = question.tunables[0]
     belief = await session.belief(cause.id) if cause else None
     facts = belief.facts if belief else {}
@@ -39,7 +39,7 @@ async def whatif(session: ChatSession, question: Question) -> str:
     wanted = _wanted(question.plain, now)
     parts = [_is_now(tunable, now), _would_be(now, wanted)]
     if cause is None:
-        return _joined([*parts, verdict(session), f"What changing {tunable.name} would do, this run does not show."])
+        return _joined([*parts, verdict(session), f"This run does not show what changing {tunable.name} would do."])
     if tunable.name == RATE and wanted is not None:
         parts.append(_between(wanted, facts))
     elif found := await _found(session, tunable):
@@ -57,28 +57,28 @@ async def blame(session: ChatSession, question: Question) -> str:
     found = [f"- {claim}" for claim in (await _found(session, tunable))[:MOST_SENTENCES]]
     if tunable.pattern.search(cause.issue):
         return _joined([f"Yes. {cause.issue}", now, *found])
-    no = f"Not as far as the evidence shows: it speaks for `{cause.id}`. {cause.issue}"
-    return _joined([no, now, f"Found about {tunable.name}:" if found else "", *found])
+    no = f"Not according to the evidence, which points to `{cause.id}`. {cause.issue}"
+    return _joined([no, now, f"What was found about {tunable.name}:" if found else "", *found])
 
 
 def _judged(session: ChatSession, cause: RootCause, tunable: Tunable) -> list[str]:
     """What the fix and the catalog say about the tunable, and what is left to trying."""
     fix = cause.fix
-    supported = f"The fix that the evidence supports: {fix.summary}"
+    supported = f"The fix the evidence supports: {fix.summary}"
     if tunable.pattern.search(fix.summary):
         return [f"The fix changes the same thing: {fix.summary}", f"Expect: {fix.expected}"]
     if tunable.pattern.search(fix.fallback):
-        return [f"It is what to try if the fix does not help: {fix.fallback}", supported]
+        return [f"That is the fallback if the fix does not help: {fix.fallback}", supported]
     mode = session.catalog.get(cause.id)
     sentences = sentences_about(mode, ("Fix", "If that fails", "Verify"), tunable.pattern) if mode else []
     if sentences:
         rows = [f"- {row}" for row in sentences[:MOST_SENTENCES]]
-        return [f"About that, the catalog says under `{cause.id}`:", *rows, supported]
+        return [f"The catalog says about that, under `{cause.id}`:", *rows, supported]
     return [
-        f"Nothing that was found connects {tunable.name} with `{cause.id}`: this run does not tell what it would do.",
+        f"Nothing found links {tunable.name} to `{cause.id}`: this run does not show what it would do.",
         *_remedy_for(session, tunable),
         supported,
-        f"To try yours instead, change nothing else, and check it like the fix: {fix.verify}",
+        f"To try yours instead, change nothing else and verify it the same way: {fix.verify}",
     ]
 
 
@@ -88,7 +88,7 @@ def _remedy_for(session: ChatSession, tunable: Tunable) -> list[str]:
     for row in session.diagnosis.excluded:
         named = [mode for name, mode in session.catalog.items() if name == Excluded.parse(row).id]
         if any(tunable.pattern.search(" ".join(mode.fix.summary)) for mode in named):
-            rows.append(f"It would be the remedy for something that was set aside: {row}.")
+            rows.append(f"It would fix something that was set aside: {row}.")
     return rows[:1]
 
 
@@ -108,7 +108,7 @@ async def _now(session: ChatSession, tunable: Tunable, facts: Mapping[str, Fact]
 
 def _is_now(tunable: Tunable, now: list[ConfigValue]) -> str:
     stands = ", ".join(f"`{row.key}` = {row.value} ({row.source}:{row.line})" for row in now)
-    return f"Now: {stands}." if stands else f"No setting for {tunable.name} was found."
+    return f"Currently: {stands}." if stands else f"No setting for {tunable.name} was found."
 
 
 def _wanted(text: str, now: list[ConfigValue]) -> float | None:
@@ -134,8 +134,8 @@ def _between(wanted: float, facts: Mapping[str, Fact]) -> str:
     if wanted <= good:
         return f"The loss was falling at {good:g} and broke at {bad:g}: {wanted:g} is on the safe side."
     if wanted >= bad:
-        return f"The loss broke at {bad:g} already: with {wanted:g} expect the same or worse."
-    return f"The loss was falling at {good:g} and broke at {bad:g}: whether {wanted:g} holds, only a try would tell."
+        return f"The loss already broke at {bad:g}: expect the same or worse with {wanted:g}."
+    return f"The loss was falling at {good:g} and broke at {bad:g}: only a test run can tell whether {wanted:g} holds."
 
 
 def _joined(parts: list[str]) -> str:

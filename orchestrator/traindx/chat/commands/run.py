@@ -13,7 +13,7 @@ async def carry(session: ChatSession, _rest: str) -> str:
     context = await session.context()
     roles = [(name.replace("_", " "), paths) for name, paths in context.artifacts.model_dump().items() if paths]
     parts = [f"## {context.run or 'The run'}"]
-    parts.append("\n".join(f"- {role}: {_some(paths)}" for role, paths in roles) or "Nothing was recognised.")
+    parts.append("\n".join(f"- {role}: {_some(paths)}" for role, paths in roles) or "Nothing was recognized.")
     own = [row for row in context.series if not row.duplicate_of]
     parts += _section("Series", [_series(row) for row in own])
     settings = {(row.key, str(row.value)): row for row in reversed(context.settings)}
@@ -25,7 +25,7 @@ async def carry(session: ChatSession, _rest: str) -> str:
     parts += _section("Not found or not read", context.missing)
     sent = ", ".join(session.diagnosis.request.specialists)
     made = session.diagnosis.provenance
-    parts.append(f"Looked at by {sent or 'nobody'} ({made.brain} brain, sandbox: {made.sandbox}). Nothing was changed.")
+    parts.append(f"{sent or 'No specialist'} ({made.brain}), sandbox: {made.sandbox}. Nothing was changed.")
     return "\n\n".join(parts)
 
 

@@ -24,7 +24,7 @@ async def carry(session: ChatSession, rest: str) -> str:
     real = out.resolve()
     if inside(real, session.paths):
         raise UsageError(
-            f"cannot write `{named}`: it lies inside the run, which is only read; try `/save ~/{out.name}`"
+            f"cannot write `{named}`: it is inside the run folder, which is read-only; try `/save ~/{out.name}`"
         )
     if real.is_dir():
         raise UsageError(f"cannot write `{named}`: it is a folder; give the name of a file")

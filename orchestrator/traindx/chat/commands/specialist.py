@@ -24,7 +24,7 @@ async def carry(session: ChatSession, rest: str) -> str:
     before = [cause.id for cause in session.diagnosis.root_causes]
     await session.diagnose(session.message, name)
     same = [cause.id for cause in session.diagnosis.root_causes] == before
-    said = f"`{name}` comes to the same." if same and before else f"`{name}` has looked at it."
+    said = f"`{name}` reaches the same conclusion." if same and before else f"`{name}` investigated it."
     return f"{said}\n\n{in_short(session.diagnosis)}"
 
 

@@ -41,9 +41,9 @@ async def _quit(_talk: ChatSession, _rest: str) -> str:
 
 
 COMMANDS = (
-    Command("run", "", "what was read of the run, in short", run.carry),
-    Command("evidence", "[N]", "the evidence of cause N, opened in its files", evidence.carry, evidence.known),
-    Command("explain", "[ID]", "a failure mode in full; that of cause 1", explain.carry, explain.known),
+    Command("run", "", "what was read from the run, in brief", run.carry),
+    Command("evidence", "[N]", "the evidence for cause N, shown in its files", evidence.carry, evidence.known),
+    Command("explain", "[ID]", "a failure mode in full (default: cause 1)", explain.carry, explain.known),
     Command("tools", "[NAME [FIELD=VALUE …]]", "list the tools, or call one", tools.carry, tools.known),
     Command("specialist", "[NAME]", "send another specialist, or list them", specialist.carry, specialist.known),
     Command("save", "FILE", "the chat as Markdown; `/save! FILE` overwrites", save.carry, save.known),

@@ -43,7 +43,7 @@ def _open(citation: Citation, run: Run, measured: Mapping[str, Sequence[float]],
     near = [*known.near, *values_in(citation.locator), *measured.get(citation.source, ()), *settings]
     stray = strays(citation.claim, replace(known, near=near))
     if stray:
-        return _refuted(f"{', '.join(stray)} in the claim: the place does not show it")
+        return _refuted(f"{', '.join(stray)} in the claim: not shown at that place")
     lost = _lost_places(citation, run)
     return _refuted(f"`{citation.source}` has no {lost}") if lost else found
 
@@ -61,7 +61,7 @@ def _at_its_place(citation: Citation, run: Run) -> tuple[Opened, Known]:
     if not citation.quote.strip():
         return Opened(verified=False, why="nothing is quoted, and the locator names no place"), Known()
     if not _somewhere(citation, run):
-        return _refuted(f"`{citation.source}` does not hold the quote"), Known()
+        return _refuted(f"`{citation.source}` does not contain the quote"), Known()
     why = "the locator names neither a line, a point of a series nor a tensor"
     return Opened(verified=False, why=why), Known(values_in(_spaced(citation.quote)))
 
@@ -77,7 +77,7 @@ def _at_line(citation: Citation, number: int, run: Run) -> tuple[Opened, Known]:
     if not citation.quote.strip():
         return Opened(verified=False, why="nothing is quoted"), known
     if not _holds_quote(text[0], citation.quote):
-        return _refuted(f"line {number} of `{citation.source}` reads otherwise"), known
+        return _refuted(f"line {number} of `{citation.source}` says something else"), known
     return Opened(verified=True), known
 
 
@@ -105,7 +105,7 @@ def _at_point(citation: Citation, point: re.Match[str], run: Run) -> tuple[Opene
 def _at_tensor(citation: Citation, name: str, run: Run) -> tuple[Opened, Known]:
     files = [row for row in run.checkpoints if row.path == citation.source]
     if not files:
-        return _refuted(f"`{citation.source}` is no checkpoint of this run"), Known()
+        return _refuted(f"`{citation.source}` is not a checkpoint of this run"), Known()
     found = [tensor for row in files for tensor in row.tensors if tensor.name == name]
     if not found:
         return _refuted(f"`{citation.source}` has no tensor `{name}`"), Known()

@@ -90,11 +90,11 @@ def _absent(run: Run, series: list[SeriesSummary]) -> list[str]:
     """What a diagnosis usually needs and this folder does not hold, each with the way to supply it."""
     roles = {file.role for file in run.files}
     if not run.files:
-        return ["the run folder holds no file that could be read"]
+        return ["the run folder has no readable file"]
     wanted = (
         (
             bool(roles & {"log", "metrics"}),
-            "no training log or metrics table: add the file the run printed to",
+            "no training log or metrics table: add the file with the run's output",
         ),
         (
             any(row.loss for row in series),

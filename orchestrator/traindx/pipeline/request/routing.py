@@ -84,7 +84,7 @@ def rank(
         if brief.name not in SPECIALISTS:
             shared = _shared(brief.description, message)
             scores[brief.name] = 1.5 * len(shared)
-            because[brief.name] = [f"its description speaks of {', '.join(shared[:4])}"] if shared else []
+            because[brief.name] = [f"its description mentions {', '.join(shared[:4])}"] if shared else []
     return _ranked(scores, because)
 
 

@@ -80,7 +80,7 @@ def _is_elsewhere(said: Mapping[str, float], text: str, named: Mentions, seen: S
 
 def _elsewhere(message: str, named: Mentions) -> Request:
     ranking = (Ranked(KINDS[ELSEWHERE].leads, 0.0, "nothing to investigate"),)
-    reason = f"This does not ask about a training run. {_PURPOSE}"
+    reason = f"This is not a question about a training run. {_PURPOSE}"
     return Request(message, ELSEWHERE, False, (), named, ranking, reason)
 
 

@@ -65,7 +65,7 @@ def _described(handle: BinaryIO, path: str, size: int) -> Checkpoint:
         return Checkpoint(path, "empty", size, problems=("it is empty: it was never written",))
     if not head.strip(b"\0") and not _sampled(handle, size).strip(b"\0"):
         return Checkpoint(
-            path, "empty", size, problems=("it holds only zero bytes: room was made, nothing was written",)
+            path, "empty", size, problems=("it contains only zero bytes: space was reserved, but nothing was written",)
         )
     if head.startswith(b"PK"):
         return read_zip(handle, path, size)

@@ -34,11 +34,11 @@ def read_safetensors(handle: BinaryIO, path: str, size: int) -> Checkpoint:
     length = int.from_bytes(handle.read(8), "little")
     if length > LARGEST_HEADER:
         return Checkpoint(
-            path, "safetensors", size, problems=(f"its header would take {length:,} bytes, which none does",)
+            path, "safetensors", size, problems=(f"its header would take {length:,} bytes, which is not plausible",)
         )
     raw = handle.read(length)
     if len(raw) < length:
-        problem = f"cut off inside its header: {length:,} bytes announced, {len(raw):,} there"
+        problem = f"cut off inside its header: {length:,} bytes declared, {len(raw):,} present"
         return Checkpoint(path, "safetensors", size, problems=(problem,))
     problems: list[str] = []
     header = _header(raw, problems)
@@ -58,7 +58,7 @@ def read_safetensors(handle: BinaryIO, path: str, size: int) -> Checkpoint:
     elif found and end < size - 8 - length:
         problems.append(f"{size - 8 - length - end:,} bytes follow after the last tensor")
     if len(problems) > _MOST_PROBLEMS:
-        problems[_MOST_PROBLEMS:] = [f"{len(problems) - _MOST_PROBLEMS} further entries are wrong"]
+        problems[_MOST_PROBLEMS:] = [f"{len(problems) - _MOST_PROBLEMS} more entries are wrong"]
     return Checkpoint(
         path=path,
         format="safetensors",
@@ -98,11 +98,11 @@ def _tensor(name: str, entry: object, space: int, problems: list[str]) -> tuple[
     said = entry.get("dtype")
     dtype, width = _DTYPES.get(said, (said[:20].lower(), 0)) if isinstance(said, str) else ("unknown", 0)
     if shape is None or offsets is None or len(offsets) != 2:
-        problems.append(f"tensor `{shown}` has no sound shape and place")
+        problems.append(f"tensor `{shown}` has no valid shape and offsets")
         return None, 0
     begin, end = offsets
     if width and end - begin != prod(shape) * width:
-        problems.append(f"tensor `{shown}` takes {prod(shape) * width:,} bytes, its place has {end - begin:,}")
+        problems.append(f"tensor `{shown}` takes {prod(shape) * width:,} bytes, its slot has {end - begin:,}")
     elif begin > end or begin > space:
         problems.append(f"tensor `{shown}` lies beyond the end of the file")
     return TensorInfo(shown, shape, dtype, size=max(0, end - begin), storage=f"{begin}"), end

@@ -50,7 +50,7 @@ def read_shards(scope: Scope, path: str, reader: Reader) -> Checkpoint:
             shards[shard] = described
             problems += [f"shard `{shard[:200]}`: {problem}" for problem in described.problems]
     if len(counts) > _MOST_SHARDS:
-        problems.append(f"of {len(counts):,} shards {_MOST_SHARDS} were looked at")
+        problems.append(f"{_MOST_SHARDS} of {len(counts):,} shards were read")
     problems += _disagreements(homes, shards)
     return _joined(path, shards, problems)
 

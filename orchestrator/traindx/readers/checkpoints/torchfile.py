@@ -78,7 +78,7 @@ def _storages(found: Description, infos: dict[str, zipfile.ZipInfo], folder: str
         elif info.header_offset + info.compress_size > size:
             wrong[tensor.storage] = f"tensor `{tensor.path}`: its record lies beyond the end of the file"
     told = list(wrong.values())[:_MOST_MISSING]
-    return told + ([f"{len(wrong) - len(told)} further records are missing or short"] if len(wrong) > len(told) else [])
+    return told + ([f"{len(wrong) - len(told)} more records are missing or short"] if len(wrong) > len(told) else [])
 
 
 def _other_zip(infos: dict[str, zipfile.ZipInfo]) -> Format:

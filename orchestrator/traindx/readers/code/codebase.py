@@ -85,7 +85,7 @@ def read_code(scope: Scope, files: Iterable[RunFile], entries: Iterable[str] = (
     offered = len(reader.files)
     if len(reader.units) + reader.broken < offered:
         reader.remarks.append(
-            f"of {offered:,} code files {len(reader.units) + reader.broken:,} were read: "
+            f"{len(reader.units) + reader.broken:,} of {offered:,} code files were read: "
             "entry points and their imports first"
         )
     return sorted(reader.units.values(), key=lambda unit: unit.path), reader.remarks
@@ -201,7 +201,8 @@ class _Reader:
                 text = self._text(path, LARGEST + 1)
                 tree = parse_text(text)
         except (UnreadableInput, OSError, NotPython) as error:
-            self.remarks.append(f"`{path}` was not understood: {error}" if isinstance(error, NotPython) else str(error))
+            broken = isinstance(error, NotPython)
+            self.remarks.append(f"`{path}` could not be parsed: {error}" if broken else str(error))
             return None
         nodes = list(ast.walk(tree))
         found = traits_among(nodes)

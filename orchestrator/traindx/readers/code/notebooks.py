@@ -103,7 +103,7 @@ def read_notebook(handle: BinaryIO, path: str) -> tuple[Notebook, list[str]]:
                 _take(cells.setdefault(where[1], _Cell()), where[2:], leaf)
     except (NotJson, RecursionError) as error:
         if not remarks:
-            remarks.append(f"`{path}`: {error}; the cells before were read")
+            remarks.append(f"`{path}`: {error}; the cells before that were read")
     notebook = _assembled(path, [cells[place] for place in sorted(cells)])
     if not notebook.code.strip() and not remarks:
         remarks.append(f"`{path}`: a notebook without code")

@@ -23,7 +23,7 @@ def read_json_config(text: str, remark: Remark) -> Found:
         pass
     except ValueError:
         plain = _COMMENT_OR_STRING.sub(_blank, text)
-        remark("it is not strict JSON (comments, trailing commas or a cut): read as far as it goes")
+        remark("it is not strict JSON (comments, trailing commas, or truncated): read as far as possible")
         text = plain
     last: dict[Path, Leaf] = {}
     broken: NotJson | None = None

@@ -45,7 +45,7 @@ def read_configuration(handle: BinaryIO, source: str) -> tuple[list[Setting], li
 
     text = "".join(text for _, text in blocks(handle, LARGEST + 1))
     if len(text) > LARGEST:
-        remark(f"it is larger than {LARGEST >> 20} MB, which no configuration is")
+        remark(f"it is larger than {LARGEST >> 20} MB, too large for a config")
         return [], remarks
     found: dict[tuple[str, int], Setting] = {}
     withheld = 0

@@ -151,7 +151,7 @@ def _compose(text: str, remark: Remark) -> _Composer:
     except yaml.YAMLError as error:
         raise Unreadable(f"it is not valid YAML: {str(error).splitlines()[0]}") from None
     except UnicodeEncodeError:
-        raise Unreadable("it is not valid YAML: it holds half a character") from None
+        raise Unreadable("it is not valid YAML: it contains an incomplete character") from None
     return composer
 
 
@@ -172,7 +172,7 @@ def _mapping(pairs: list[tuple[_Node, _Node]], path: Path, remark: Remark) -> It
     for key, value in pairs:
         name = _key(key)
         if name in last and name != "<<":
-            remark(f"line {key.line}: `{dotted((*path, name))[:120]}` stands here again; the last one counts")
+            remark(f"line {key.line}: `{dotted((*path, name))[:120]}` is repeated here; the last one counts")
         last[name] = value
     for name, value in last.items():
         if name == "<<":

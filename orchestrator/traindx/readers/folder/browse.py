@@ -98,11 +98,11 @@ class FileWalk:
         if self.unreadable_folders:
             said.append(f"cannot be listed: {_some(self.unreadable_folders)}")
         if self.links_out:
-            said.append(f"{self.links_out} link(s) lead out of the run folder and were not followed")
+            said.append(f"{self.links_out} link(s) point outside the run folder and were not followed")
         if self.unspeakable:
-            said.append(f"{self.unspeakable} file(s) have a name that is not valid UTF-8 and cannot be asked for")
+            said.append(f"{self.unspeakable} file(s) have a name that is not valid UTF-8 and cannot be requested")
         if self.cut_short:
-            said.append(f"stopped after {MOST_ENTRIES:,} entries: start from a folder further down")
+            said.append(f"stopped after {MOST_ENTRIES:,} entries: start from a subfolder")
         return said
 
 
@@ -115,7 +115,7 @@ class GlobPattern:
         if pattern.startswith(("/", "~")):
             raise UsageError(f"the pattern `{pattern}` is absolute; give one relative to the run folder")
         if ".." in pattern.split("/"):
-            raise UsageError(f"the pattern `{pattern}` holds `..`; nothing outside the run folder can be seen")
+            raise UsageError(f"the pattern `{pattern}` contains `..`; nothing outside the run folder can be seen")
         spelled = _alternatives(pattern if "/" in pattern else f"**/{pattern}")
         self._alternatives = [_segments(one) for one in spelled]
 

@@ -149,7 +149,7 @@ def find_files(scope: Scope, remark: Remark) -> list[RunFile]:
     left_out = len(found.telling) + len(found.others) - len(chosen) + found.left_out
     if left_out:
         remark(
-            f"the folder is large: {walk.seen:,} entries were looked at, {len(chosen):,} files taken, the rest left out"
+            f"the folder is large: {walk.seen:,} entries were scanned, {len(chosen):,} files read, the rest left out"
         )
     # A file that was named by hand is a log unless it shows that it is something else.
     named: list[tuple[str, Role]] = [(path, "log" if role == "other" else role) for path, role in given]
@@ -187,7 +187,7 @@ def _role(scope: Scope, path: str, role: Role, remark: Remark) -> Role:
         return "other"
     if is_binary(head):
         if role in _TELLING:
-            remark(f"`{_safe(path)}` holds binary data, not text")
+            remark(f"`{_safe(path)}` contains binary data, not text")
         return "data" if role == "data" else "other"
     return by_content(path, role, head)
 

@@ -79,7 +79,7 @@ class RawBlocks:
             )
         if self._zeros:
             self.troubles.append(
-                f"it holds {self._zeros:,} zero bytes, as a crash of the machine or a full disk leaves them; left out"
+                f"it holds {self._zeros:,} zero bytes, as a machine crash or a full disk leaves them; left out"
             )
 
     def _from(self, source: BinaryIO | Unzipped, head: bytes) -> Iterator[tuple[int, bytes]]:

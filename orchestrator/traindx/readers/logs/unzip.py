@@ -29,7 +29,7 @@ class Unzipped:
                 if not (self._waiting or self._refill()):
                     break
             if not (self._waiting or self._refill()):
-                self.trouble = "the archive is cut off; what comes before was read"
+                self.trouble = "the archive is truncated; the part before that was read"
                 break
             found = self._inflate(size)
             self._given += len(found)
@@ -47,7 +47,7 @@ class Unzipped:
         try:
             found = self._inflater.decompress(self._waiting, size)
         except zlib.error:
-            self.trouble = "the archive is broken; what comes before was read"
+            self.trouble = "the archive is damaged; the part before that was read"
             return b""
         self._waiting = self._inflater.unconsumed_tail
         return found

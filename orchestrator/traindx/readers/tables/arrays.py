@@ -95,7 +95,7 @@ def read_npz(handle: BinaryIO, path: str) -> tuple[list[ArrayInfo], list[str]]:
             spent += min(info.file_size, LARGEST_SAMPLE)
     remarks = _remarks(found)
     if len(found) < len(members):
-        remarks.append(f"`{path}`: of {len(members):,} arrays {len(found)} were looked at")
+        remarks.append(f"`{path}`: {len(found)} of {len(members):,} arrays were read")
     return found, remarks
 
 
@@ -131,13 +131,13 @@ def _read(handle: BinaryIO, path: str, member: str, size: int) -> ArrayInfo:
         if any(not 0 <= length < 1 << 48 for length in shape) or len(shape) > 64:
             raise ValueError("an impossible shape")
     except _UNSOUND as error:
-        return ArrayInfo(path, (), "unknown", member, problem=f"not a sound .npy file: {str(error)[:120]}")
+        return ArrayInfo(path, (), "unknown", member, problem=f"not a valid .npy file: {str(error)[:120]}")
     name = str(dtype)[:80]
     if dtype.hasobject:
         problem = "holds pickled Python objects, which are not loaded"
         return ArrayInfo(path, shape, "object", member, pickled=True, problem=problem)
     wanted = math.prod(shape) * dtype.itemsize
-    problem = f"cut off: {wanted:,} bytes of numbers expected, {size - begin:,} there" if size - begin < wanted else ""
+    problem = f"cut off: {wanted:,} bytes expected, {size - begin:,} present" if size - begin < wanted else ""
     try:
         sample = _sample(handle, begin, min(wanted, size - begin), dtype)
         return _described(ArrayInfo(path, shape, name, member, problem=problem), sample)

@@ -128,10 +128,10 @@ def read_data_table(handle: BinaryIO, path: str) -> tuple[TableInfo | None, list
         ragged += len(cells) != len(columns) and len(cells) <= _MOST_COLUMNS
         rows += _row(columns, cells, line)
     if not rows:
-        return None, [f"`{path}`: no table of samples: it has no rows"]
+        return None, [f"`{path}`: not a table of samples: it has no rows"]
     size = handle.seek(0, 2)
     whole = whole and size <= LARGEST
-    remarks = [] if whole else [f"`{path}`: the first {rows:,} rows were looked at"]
+    remarks = [] if whole else [f"`{path}`: the first {rows:,} rows were read"]
     if ragged:
         remarks.append(f"`{path}`: {ragged:,} rows have more or fewer cells than the first")
     return TableInfo(path, tuple(column.info() for column in columns), rows, whole, ragged), remarks

@@ -29,7 +29,7 @@ def read_parquet(handle: BinaryIO, source: str) -> tuple[list[Series], list[str]
         if not any(metric.kind in _TELLING for metric in metrics.values()):
             return [], []
         rows = file.metadata.num_rows
-        remarks = [f"`{source}` has {rows:,} rows and was not read: that is data"] if rows > MOST_ROWS else []
+        remarks = [f"`{source}` has {rows:,} rows and was not read: it holds samples"] if rows > MOST_ROWS else []
         table = None if remarks else file.read(columns=list(metrics))
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         return [], [f"`{source}` is damaged: {' '.join(str(error).split())[:200]}"]

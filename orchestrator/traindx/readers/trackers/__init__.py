@@ -81,7 +81,7 @@ def read(kind: Kind, handle: BinaryIO, source: str) -> Found:
     try:
         found = _read_database(handle, source) if kind == "sqlite" else _READERS[kind](handle, source)
     except (ValueError, ArithmeticError, LookupError, RecursionError, MemoryError) as error:
-        return Found([], [], [f"it was not understood: {error}"])
+        return Found([], [], [f"it could not be parsed: {error}"])
     return found._replace(settings=[row for row in found.settings if not is_secret(row.key, row.value)])
 
 
@@ -123,7 +123,7 @@ def _read_database(handle: BinaryIO, source: str) -> Found:
         with database.opened(handle) as store:
             kept_by = _store(store)
             if kept_by is None:
-                return Found([], [], ["it is a database, but of no tracker that is known"])
+                return Found([], [], ["it is a database, but not of a known tracker"])
             return kept_by.read_database(store, source)
     except sqlite3.Error as error:
         return Found([], [], [f"the database cannot be read: {error}"])

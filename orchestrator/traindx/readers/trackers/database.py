@@ -57,7 +57,7 @@ def _connection(handle: BinaryIO) -> sqlite3.Connection:
     try:
         number = handle.fileno()
     except OSError:
-        reason = "needs Python 3.11" if len(raw) <= _LARGEST_IN_MEMORY else "is too large to be read in there"
+        reason = "needs Python 3.11" if len(raw) <= _LARGEST_IN_MEMORY else "is too large to read in place"
         raise sqlite3.OperationalError(f"a database inside an archive {reason}; unpack the archive") from None
     folder = "/proc/self/fd" if Path("/proc/self/fd").exists() else "/dev/fd"
     return sqlite3.connect(f"file:{folder}/{number}?mode=ro&immutable=1", uri=True)

@@ -46,9 +46,9 @@ def read_metric(handle: BinaryIO, source: str) -> Found:
             walls.append(_seconds(cells[0]))
         except (IndexError, ValueError):
             odd += bool(cells)
-    remarks = [f"{odd:,} of its lines are no metric"] if odd else []
+    remarks = [f"{odd:,} of its lines are not metrics"] if odd else []
     if not len(walls):
-        return Found([], [], [*remarks, "it holds no values"])
+        return Found([], [], [*remarks, "it has no values"])
     series = column.series(source, column.metric.name)
     return Found([replace(series, clock=np.frombuffer(walls, dtype=np.float64))], [], remarks)
 
@@ -85,7 +85,7 @@ def read_database(database: Database, source: str) -> Found:
         database.rows(f"select run_uuid, {name}, status from runs {active} order by start_time desc limit 10000")  # noqa: S608 (column names of our own)
     )
     if not runs:
-        return Found([], [], ["it holds no runs"])
+        return Found([], [], ["it has no runs"])
     failed = [run for run in runs if run[2] == "FAILED"]
     run, title, status = failed[0] if len(failed) == 1 else runs[0]
     points = _database_points(database, run)
@@ -127,8 +127,8 @@ def _seconds(milliseconds: str) -> float:
 
 
 def _ending(status: str) -> str:
-    return f"MLflow has the run as {status}" + (
-        ": it goes on, or it was killed before it could say otherwise" if status == "RUNNING" else ""
+    return f"MLflow lists the run as {status}" + (
+        ": it is still running, or it was killed before it could update its status" if status == "RUNNING" else ""
     )
 
 

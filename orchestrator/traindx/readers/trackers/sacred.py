@@ -54,7 +54,7 @@ def read_run(handle: BinaryIO, source: str) -> Found:
             if key in _TELLING and len(leaf.path) == 1:
                 settings.append(Setting(f"sacred.{key}", leaf.value, source, leaf.line))
                 if key == "status" and leaf.value in _ENDINGS:
-                    remarks.append(f"Sacred has the run as {leaf.value}")
+                    remarks.append(f"Sacred lists the run as {leaf.value}")
             elif key == "fail_trace" and str(leaf.value).strip():
                 trace = str(leaf.value).strip()
     except NotJson as error:

@@ -74,7 +74,7 @@ class _Reader:
             said.append(self.points.overflow)
         if self._skipped:
             said.append(f"not read: {counted(sorted(self._skipped.items()))}")
-        return said if self.points.count else [*said, "it holds no scalars"]
+        return said if self.points.count else [*said, "it has no scalars"]
 
     def chunk(self, chunk: tfrecord.Chunk) -> None:
         """Take in records, those of one length together.

@@ -128,17 +128,17 @@ class Records:
         while left > 0 and (more := self._handle.read(min(left, CHUNK))):
             left -= len(more)
         if left > 0:
-            self.troubles.append(f"it breaks off within record {self.count}")
+            self.troubles.append(f"it is truncated in record {self.count}")
 
     def _remark_rest(self) -> None:
         if self._damages > _MOST_DAMAGES:
-            self.troubles.append(f"it is damaged in more than {_MOST_DAMAGES} places and was given up there")
+            self.troubles.append(f"it is damaged in more than {_MOST_DAMAGES} places; reading stopped there")
         elif not self._data:
             return
         elif self._lost or not self._data.strip(b"\0"):
             self.troubles.append(f"it ends in zeros or damage; {self.count:,} records were read")
         else:
-            self.troubles.append(f"it breaks off within record {self.count + 1:,}; the records before it were read")
+            self.troubles.append(f"it is truncated in record {self.count + 1:,}; the records before it were read")
 
 
 def _walk(data: bytes) -> tuple[array[int], int]:

@@ -18,7 +18,7 @@ def read_database(database: Database, source: str) -> Found:
     """The run that was begun last."""
     runs = [name for (name,) in database.rows("select run_name from metrics group by run_name order by max(id) desc")]
     if not runs:
-        return Found([], [], ["it holds no runs"])
+        return Found([], [], ["it has no runs"])
     points, odd = Points(), 0
     query = "select id, step, metrics from metrics where run_name = ? order by id"
     for row, step, metrics in database.rows(query, (runs[0],)):
@@ -30,7 +30,7 @@ def read_database(database: Database, source: str) -> Found:
             number = _WORDS.get(value) if isinstance(value, str) else float(value) if abs(value) < 1e308 else None
             if number is not None and not any(isinstance(key, int) for key in path):
                 points.one("/".join(map(str, path)), row, float(step), number)
-    remarks = [f"{odd:,} of its rows are no metrics"] if odd else []
+    remarks = [f"{odd:,} of its rows are not metrics"] if odd else []
     if len(runs) > 1:
         remarks.append(f"it holds {len(runs):,} runs; `{runs[0]}`, the last one, was read")
     if points.overflow:

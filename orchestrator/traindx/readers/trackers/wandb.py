@@ -87,9 +87,9 @@ class _Log:
                 yield number, b"".join(parts)
                 parts = []
         if parts:
-            self.troubles.append(f"it breaks off within record {number + 1:,}; the records before it were read")
+            self.troubles.append(f"it is truncated in record {number + 1:,}; the records before it were read")
         if self._damaged:
-            self.troubles.append(f"{self._damaged:,} of its blocks are damaged; what stands in them was left out")
+            self.troubles.append(f"{self._damaged:,} of its blocks are damaged; their content was left out")
 
     def _parts(self) -> Iterator[tuple[int, bytes]]:
         at = _FILE_HEADER
@@ -137,7 +137,7 @@ class _Reader:
         """What the reader of the series should know about the run."""
         said = list(self._notes)
         if self._exit is None:
-            said.append("it has no exit record: the run was killed or still goes on")
+            said.append("it has no exit record: the run was killed or is still running")
         elif self._exit:
             said.append(f"the run ended with exit code {self._exit}")
         errors = _ERROR.findall(self._console)

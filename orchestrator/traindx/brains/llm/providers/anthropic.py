@@ -174,7 +174,7 @@ async def collected(stream: AsyncIterable[Any], heard: Hearing) -> Reply:
     if not model:
         raise ModelFault("malformed", "the service answered with something that is not the Messages protocol")
     if not whole:
-        raise ModelFault("cut", "the answer broke off in the middle")
+        raise ModelFault("cut", "the answer was cut off midway")
     blocks, calls = _finished([opened[index] for index in sorted(opened)])
     spent = Usage(
         usage.get("input_tokens", 0),
@@ -267,7 +267,7 @@ def fault_from(error: Exception, url: str, model: str) -> ModelFault:
             return ModelFault("cut", f"{url} closed the connection before it answered")
         return ModelFault("no_network", f"{url} cannot be reached ({_brief(cause)})")
     if isinstance(error, httpx2.TransportError):
-        return ModelFault("cut", f"the answer of {url} broke off in the middle ({_brief(error)})")
+        return ModelFault("cut", f"the answer of {url} was cut off midway ({_brief(error)})")
     if isinstance(error, TypeError) and "authentication method" in str(error):
         return ModelFault("no_key", "no key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN")
     if isinstance(error, anthropic.CredentialsError):
@@ -287,11 +287,11 @@ def _from_status(error: object, url: str, model: str) -> ModelFault:
     if code == 403:
         return ModelFault("forbidden", f"the key may not use `{model}` (403: {said})")
     if code == 404:
-        return ModelFault("unknown_model", f"`{model}` is not known at {url} (404)")
+        return ModelFault("unknown_model", f"`{model}` is unknown at {url} (404)")
     if code == 413 or (code == 400 and ("too long" in said or "context" in said.lower())):
         return ModelFault("too_long", f"the conversation is too long for `{model}` ({code})")
     if code == 429 or kind == "rate_limit_error":
-        wait = f"; it asks for {after:g} s of patience" if after is not None else ""
+        wait = f"; it asks to wait {after:g} s" if after is not None else ""
         return ModelFault("rate_limited", f"rate limit at {url} (429){wait}", after)
     # An error inside a stream comes with the status 200 of its beginning; its type says what it is.
     if code == 529 or kind == "overloaded_error":
@@ -299,7 +299,7 @@ def _from_status(error: object, url: str, model: str) -> ModelFault:
     if code >= 500 or code == 200:
         return ModelFault("server", f"{url} had an internal error ({code})", after)
     if code in {408, 409}:
-        return ModelFault("timeout", f"{url} gave up on the request ({code})", after)
+        return ModelFault("timeout", f"{url} timed out on the request ({code})", after)
     return ModelFault("bad_request", f"{url} refused the request ({code}: {said})")
 
 

@@ -1,0 +1,91 @@
+"""Activations: saturated, dead, alive; in logs and in code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tools.signal_case import (
+    Case,
+    case,
+    check,
+    falling,
+    log,
+    script,
+    table,
+    trained,
+)
+
+ACTIVE = "check_activations"
+
+
+def stack(activation: str, depth: int, relief: str = "nn.Identity()") -> dict[str, str]:
+    layers = f"nn.Linear(8, 8), nn.{activation}(), " * depth
+    return script(f"class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+                  f"        self.body = nn.Sequential({layers}{relief})\n")  # fmt: skip
+
+
+def logged(**columns: float) -> dict[str, str]:
+    return table(loss=falling(), **{name: [value] * 30 for name, value in columns.items()})
+
+
+def layers(heading: str, *shares: float) -> dict[str, str]:
+    told = " ".join(f"h{n}={share}" for n, share in enumerate(shares, 1))
+    return log([f"[{n:04d}] loss={value:.4f} {heading} {told}" for n, value in enumerate(falling(), 1)])
+
+
+NET = "class Net(nn.Module):\n    def forward(self, x):\n        x = torch.relu(self.a(x))\n        return {}\n"
+
+DEEP = (
+    "import torch.nn as nn\n\n\nclass Deep(nn.Module):\n    def __init__(self, d_in, depth={depth}):\n"
+    "        super().__init__()\n        self.blocks = nn.ModuleList([nn.Linear(d_in, d_in) for _ in range(depth)])\n"
+    "        self.act = nn.Sigmoid()\n\n    def forward(self, x):\n        for block in self.blocks:\n"
+    "            x = self.act(block(x))\n        return x\n"
+)
+
+STACKED = (
+    "import torch\nfrom torch import nn\n\nDEPTH = {depth}\nlayers = []\nfor _ in range(DEPTH):\n"
+    "    layers += [nn.Linear(8, 8), nn.Sigmoid()]\nnet = nn.Sequential(*layers, nn.Linear(8, 2))\n"
+)
+
+
+CASES = [
+    case(ACTIVE, "pinned", logged(saturated_l1=0.8), "activations-saturated", "activations-alive units-dead"),
+    case(ACTIVE, "a third pinned", logged(saturated_l1=0.3), silent="activations-saturated activations-alive"),
+    case(ACTIVE, "dead", logged(dead_relu_frac=0.7), "units-dead", "activations-alive activations-saturated"),
+    case(ACTIVE, "hardly active", logged(active_h1=0.05), "units-dead", "activations-alive"),
+    case(ACTIVE, "busy", logged(active_h1=0.9, saturated_l1=0.02), "activations-alive",
+         "units-dead activations-saturated"),
+    case(ACTIVE, "twelve sigmoids", stack("Sigmoid", 12), "deep-saturating-stack squashing-in-code"),
+    case(ACTIVE, "twelve sigmoids with a norm", stack("Sigmoid", 12, "nn.LayerNorm(8)"), "squashing-in-code",
+         "deep-saturating-stack"),
+    case(ACTIVE, "two sigmoids", stack("Sigmoid", 2), "squashing-in-code", "deep-saturating-stack"),
+    case(ACTIVE, "twelve rectifiers", stack("ReLU", 12), silent="deep-saturating-stack squashing-in-code"),
+    case(ACTIVE, "beyond .99, by the heading", layers("|h|>.99:", 0.91, 0.93), "activations-saturated"),
+    case(ACTIVE, "saturated, by the heading", layers("saturated", 0.91, 0.93), "activations-saturated"),
+    case(ACTIVE, "layers of something else", layers("mean", 0.91, 0.93), silent="activations-saturated units-dead"),
+    case(ACTIVE, "beyond 0.99, by the name", table(loss=falling(), **{"act/l1_frac_abs_gt_0.99": [0.8] * 30}),
+         "activations-saturated"),
+    case(ACTIVE, "eight units in use", table(loss=falling(), active_units=[8] * 30), silent="units-dead"),
+    case(ACTIVE, "a net that ends in a ReLU", trained(NET.format("torch.relu(self.b(x))")), "relu-at-output"),
+    case(ACTIVE, "a net with a ReLU inside", trained(NET.format("self.b(x)")), silent="relu-at-output"),
+    case(ACTIVE, "never fires", table(loss=falling(), fc1_never_fires=[1.0] * 30), "units-dead"),
+    case(ACTIVE, "of which layer", {"fit.log": "\n".join(
+        f"step {n} mse {v:.4f} grad fc1 0 inactive(fc2) 1.00" for n, v in enumerate(falling()))}, "units-dead"),
+    case(ACTIVE, "layers listed by a heading", {"fit.log": "\n".join(
+        f"epoch {n} | mse {v:.4f} | inactive units l1 100% l2 100% | grad l3 6e-01" for n, v in enumerate(falling()))},
+         "units-dead", "activations-alive"),
+    case(ACTIVE, "layers that fire", {"fit.log": "\n".join(
+        f"epoch {n} | mse {v:.4f} | inactive units l1 4% l2 2% | grad l3 6e-01" for n, v in enumerate(falling()))},
+         "activations-alive", "units-dead"),
+    case(ACTIVE, "one activation for ten layers", {"net.py": DEEP.format(depth=10)}, "deep-saturating-stack"),
+    case(ACTIVE, "a stack in a script", {"net.py": STACKED.format(depth=12)}, "deep-saturating-stack"),
+    case(ACTIVE, "a small stack in a script", {"net.py": STACKED.format(depth=3)}, silent="deep-saturating-stack"),
+    case(ACTIVE, "one activation for two layers", {"net.py": DEEP.format(depth=2)}, silent="deep-saturating-stack"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("found", CASES, ids=lambda found: found.label)
+def test_a_signal_fires_where_it_must_and_only_there(found: Case, tmp_path: Path) -> None:
+    check(found, tmp_path)
