@@ -40,7 +40,7 @@ class Listing(ToolOutput):
 def Glob(request: Input, run: Run) -> Listing:  # noqa: N802 the name it has in Claude Code
     """List the files of the run whose path matches a pattern, sorted by path, with their sizes.
 
-    Links that lead out of the run folder are not followed; `.git`, `node_modules`, `site-packages`, `__pycache__`
+    Links that point outside the run folder are not followed; `.git`, `node_modules`, `site-packages`, `__pycache__`
     and `.venv` are not searched.
     """
     pattern = GlobPattern(request.pattern)

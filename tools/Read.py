@@ -48,7 +48,7 @@ class Excerpt(ToolOutput):
 def Read(request: Input, run: Run) -> Excerpt:  # noqa: N802 the name it has in Claude Code
     """Show lines of a text file of the run, numbered as an editor numbers them.
 
-    For a log start with `tail`: the reason usually stands near the end. Long lines are cut in the middle; binary
+    For a log start with `tail`: the reason is usually near the end. Long lines are cut in the middle; binary
     files (checkpoints, event files, images) are refused, other tools read those.
     """
     with run.scope.open(request.path) as handle:
@@ -71,7 +71,7 @@ def _lines_from(handle: BinaryIO, request: Input) -> list[Line]:
         for first, text in blocks(handle):
             if handle.tell() > DEEPEST and first < request.start_line:
                 raise UsageError(
-                    f"line {request.start_line} of `{request.path}` lies more than {DEEPEST >> 20} MB deep; "
+                    f"line {request.start_line} of `{request.path}` is more than {DEEPEST >> 20} MB into the file; "
                     "use `tail`, or Grep for what you are looking for"
                 )
             seen = first + text.count("\n") - text.endswith("\n")
@@ -125,7 +125,7 @@ def _excerpt(lines: list[Line], request: Input, size: int) -> Excerpt:
     if first > 1:
         left_out.append(f"lines 1 to {first - 1}: ask with an earlier `start_line`")
     if first < 0:
-        left_out.append("line numbers are counted from the end; what comes before them is found with Grep")
+        left_out.append("line numbers are counted from the end; use Grep for what comes before")
     if not request.tail and len(shown) < len(lines):
         left_out.append(f"the lines after {last}: ask with `start_line={last + 1}`, or `tail`")
     if any(len(line.text) > _LINE_HEAD + _LINE_TAIL for line in wanted[: len(shown)]):

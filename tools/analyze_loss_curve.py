@@ -40,8 +40,8 @@ class LossCurve(ToolOutput):
     best: float
     best_at: str
     end: float
-    noise: float = Field(description="point-to-point scatter, robust against trend and jumps")
-    onset: str | None = Field(description="where a lasting rise begins, null when there is none")
+    noise: float = Field(description="point-to-point scatter, robust to trend and jumps")
+    onset: str | None = Field(description="where the loss rises and stays up, null when it does not")
     first_non_finite: str | None
     windows: list[Window] = Field(description="convergence, eight equal stretches of the run")
 

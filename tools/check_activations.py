@@ -8,7 +8,7 @@ from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 
 class Input(ToolInput):
-    """Nothing to choose: every logged activation statistic and all model code are looked at."""
+    """No options: every logged activation statistic and all model code are checked."""
 
 
 class ActivationReport(ToolOutput):
@@ -21,7 +21,7 @@ class ActivationReport(ToolOutput):
 @tool(needs=["series", "code"], emits={**logged.SIGNALS, **coded.SIGNALS})
 def check_activations(given: Input, run: Run) -> ActivationReport:  # noqa: ARG001 - every tool takes its input
     """Look at logged shares of saturated and dead units, and read the model code for deep stacks of squashing
-    activations without residual connections or normalisation.
+    activations without residual connections or normalization.
     """
     lines = {row: last_line(run, row) for row in logged.named_like_layers(run.series)}
     saturated, dead = logged.saturated_shares(run.series, lines), logged.dead_shares(run.series, lines)

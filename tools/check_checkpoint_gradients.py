@@ -44,7 +44,7 @@ def check_checkpoint_gradients(given: Input, run: Run) -> CheckpointGradients:
     rows = read_moments(run.scope, checkpoint, group, run.checkpoints)
     layers = gradient_scale.measure(rows)
     if not layers:
-        raise NoData(f"`{checkpoint.path}` holds no moments of a weight matrix that can be read as they lie")
+        raise NoData(f"`{checkpoint.path}` has no readable optimizer moments of a weight matrix")
     return CheckpointGradients(
         checkpoint=checkpoint.path,
         optimizer=checkpoint.optimizers.get(group, "Adam"),
@@ -65,7 +65,7 @@ def _chosen(given: Input, run: Run) -> tuple[Checkpoint, str]:
     named = [row for row in run.checkpoints if not given.checkpoint or row.path == given.checkpoint]
     if given.checkpoint and not named:
         known = ", ".join(f"`{row.path}`" for row in run.checkpoints) or "none"
-        raise NoData(f"`{given.checkpoint}` is no checkpoint of this run; found {known}")
+        raise NoData(f"`{given.checkpoint}` is not a checkpoint of this run; found {known}")
     for row in sorted(named, key=lambda row: _natural(row.path), reverse=True):
         group = optimizer_with_moments(row)
         if group is not None:

@@ -14,7 +14,7 @@ from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 
 class Input(ToolInput):
-    """Nothing to choose: the run's own gradient norm is looked at."""
+    """No options: the run's own gradient norm is checked."""
 
 
 class GradientReport(ToolOutput):
@@ -53,7 +53,7 @@ def check_gradients(given: Input, run: Run) -> GradientReport:  # noqa: ARG001 -
 def _of_the_norm(run: Run, norms: Series, limit: Setting | None, found: list[Signal]) -> GradientReport:
     finite = np.isfinite(norms.values)
     if not finite.any():
-        raise NoData(f"`{norms.original}` in `{norms.source}` holds no finite value")
+        raise NoData(f"`{norms.original}` in `{norms.source}` has no finite value")
     goal, usual, top = run.once(objective), float(np.median(norms.values[finite])), gradient_norm.highest(norms)
     return GradientReport(
         series=norms.name,

@@ -19,7 +19,7 @@ from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 
 class Input(ToolInput):
-    """Nothing to choose: every setting and the logged rate are looked at."""
+    """No options: every setting and the logged rate are checked."""
 
 
 class HyperparameterReport(ToolOutput):

@@ -7,7 +7,7 @@ from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 
 class Input(ToolInput):
-    """Nothing to choose: all code of the run is read."""
+    """No options: all code of the run is read."""
 
 
 class MathReport(ToolOutput):

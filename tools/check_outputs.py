@@ -10,7 +10,7 @@ _TEXTS = (".txt", ".log", ".md", ".jsonl")
 
 
 class Input(ToolInput):
-    """Nothing to choose: every measure of variety and every file of samples is looked at."""
+    """No options: every measure of variety and every file of samples is checked."""
 
 
 class OutputReport(ToolOutput):

@@ -11,7 +11,7 @@ from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 
 class Input(ToolInput):
-    """Nothing to choose: every seam that the log or the axis shows is looked at."""
+    """No options: every seam that the log or the axis shows is checked."""
 
 
 class SeamReport(ToolOutput):
@@ -27,11 +27,11 @@ def check_resumption(given: Input, run: Run) -> SeamReport:  # noqa: ARG001 - ev
     """
     goal = run.once(objective)
     if goal is None:
-        raise NoData("no loss to compare before and after a resumption")
+        raise NoData("no loss to compare before and after a resume")
     loss = goal.series
     indexes = resumption.seams(loss)
     if not indexes:
-        raise NoData("nothing in the log speaks of a resumption, and the step never jumps back")
+        raise NoData("nothing in the log mentions a resume, and the step never jumps back")
     seams = [resumption.seam(loss, index, run.series) for index in indexes]
     shown = [fill_quotes(cite(loss, index, ""), run).quote for index in indexes]
     signals = [resumption.detect(loss, *found) for found in zip(indexes, seams, shown, strict=True)]

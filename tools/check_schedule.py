@@ -17,7 +17,7 @@ from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 
 class Input(ToolInput):
-    """Nothing to choose: the run's own schedule is looked at."""
+    """No options: the run's own schedule is checked."""
 
 
 class PlannedPoint(Value):
@@ -55,7 +55,7 @@ def _against_the_log(run: Run, plan: Plan, logged: Series) -> ScheduleReport:
     batches = run.once(batches_per_epoch)
     found = schedule_deviation.fit(plan, logged, batches)
     if found is None:
-        raise NoData(f"`{logged.original}` is counted in {logged.axis}s, and how they relate to the plan is not told")
+        raise NoData(f"`{logged.original}` is counted in {logged.axis}s, and how they relate to the plan is unknown")
     share, expected = found
     return _report(plan, logged, expected, share, schedule_deviation.detect(plan, logged, share, expected, batches))
 
@@ -68,7 +68,7 @@ def _unlogged(run: Run, plan: Plan) -> ScheduleReport:
     unit = plan.unit or loss.axis
     counted = counts(loss, "epoch" if unit == "epoch" else "step", run.once(batches_per_epoch))
     if not counted:
-        raise NoData(f"the plan counts {unit}s and `{loss.original}` {loss.axis}s: which is which is not told")
+        raise NoData(f"the plan counts {unit}s and `{loss.original}` {loss.axis}s: how they relate is unknown")
     # The last way to count is by the steps, which know how far into an epoch a point lies.
     return _report(plan, loss, plan.at(counted[-1]), None, planned_changes.detect(plan, goal, counted[-1]))
 

@@ -14,7 +14,7 @@ _BELONG_TOGETHER = latent.KL_WORDS | {"d", "disc", "discriminator", "critic", "g
 
 
 class Input(ToolInput):
-    """Nothing to choose: every pair of curves that belongs together is looked at."""
+    """No options: every pair of curves that belongs together is checked."""
 
 
 class Together(ToolOutput):

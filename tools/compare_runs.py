@@ -50,15 +50,15 @@ class Comparison(ToolOutput):
 
     good: str
     bad: str
-    first_parting: str = Field(description="the metric that parts first, and where")
+    first_parting: str = Field(description="the metric that diverges first, and where")
     metrics: list[PartedMetric]
     differences: list[RankedDifference]
-    left_out: int = Field(default=0, description="further differences, all of little suspicion")
+    left_out: int = Field(default=0, description="other differences, unlikely to matter")
 
 
 @tool(needs=["series", "settings", "code"], timeout=300.0)
 def compare_runs(given: Input, run: Run) -> Comparison:
-    """Lay a good and a bad run side by side: the first point where their metrics part by more than noise, and the
+    """Compare a good and a bad run: the first point where their metrics differ by more than noise, and the
     differences in settings, code and git state, ranked by how likely they are to matter.
     """
     good, bad = _two(given, run)

@@ -12,7 +12,7 @@ from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 
 class Input(ToolInput):
-    """Nothing to choose: the lines around the break of the main loss are looked at."""
+    """No options: the lines around the break of the main loss are checked."""
 
 
 class Change(Value):
@@ -39,7 +39,7 @@ def find_changes(given: Input, run: Run) -> ChangeReport:  # noqa: ARG001 - ever
     goal = run.once(objective)
     onset, spike = (None, False) if goal is None else change_point(goal)
     if goal is None or onset is None:
-        raise NoData("the loss has no break to look around")
+        raise NoData("the loss never breaks")
     loss = goal.series
     found = changes.shifted_inputs(loss, onset, run.series)
     if not spike:

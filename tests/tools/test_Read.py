@@ -125,5 +125,5 @@ def test_a_file_of_gigabytes_is_read_at_both_ends(folder: Path, toolbelt: Toolbe
     assert end["text"] == "-2\tlast but one\n-1\tthe last line"
     assert "counted from the end" in end["left_out"][0]
     deep = read(toolbelt, "huge.log", start_line=90_000)
-    assert deep.reason.startswith("line 90000 of `huge.log` lies more than 256 MB deep; use `tail`, or Grep")
+    assert deep.reason.startswith("line 90000 of `huge.log` is more than 256 MB into the file; use `tail`, or Grep")
     huge.unlink()

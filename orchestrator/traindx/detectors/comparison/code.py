@@ -89,14 +89,14 @@ def _changed(path: str, old: Sequence[str], new: Sequence[str]) -> Difference:
     added = sum(1 for row in diff[2:] if row.startswith("+"))
     removed = sum(1 for row in diff[2:] if row.startswith("-"))
     weight, what, line = _heaviest(diff)
-    shown = diff if len(diff) <= LONGEST_DIFF else [*diff[:LONGEST_DIFF], f"… {len(diff) - LONGEST_DIFF} further lines"]
+    shown = diff if len(diff) <= LONGEST_DIFF else [*diff[:LONGEST_DIFF], f"… {len(diff) - LONGEST_DIFF} more lines"]
     return Difference(
         kind="code",
         name=path,
         good=f"{removed} lines of its own",
         bad=f"{added} lines of its own",
         suspicion=weight,
-        reason=f"{what} changed: {removed} went, {added} came",
+        reason=f"{what} changed: {removed} removed, {added} added",
         source=path,
         line=line,
         quote=quote_of(new[line - 1]) if 0 < line <= len(new) else "",
@@ -106,7 +106,7 @@ def _changed(path: str, old: Sequence[str], new: Sequence[str]) -> Difference:
 
 def _heaviest(diff: list[str]) -> tuple[float, str, int]:
     """The changed line that is likeliest to matter: its weight, what it is about, and its number in the new file."""
-    best, at = (0.0, "nothing but blank lines", 0), 0
+    best, at = (0.0, "only blank lines", 0), 0
     for row in diff[2:]:
         hunk = _HUNK.match(row)
         if hunk:

@@ -19,11 +19,11 @@ class PartedMetric(Value):
     """A metric of both runs, and where it parts."""
 
     metric: str
-    at: str = Field(description="the first point that lies apart, empty when the curves stay together")
+    at: str = Field(description="the first point that differs, empty when the curves stay together")
     reason: str
     good: float | None = None
     bad: float | None = None
-    identical_points: int = Field(default=0, description="leading points that are equal to the digit")
+    identical_points: int = Field(default=0, description="leading points that are identical")
     source: str = ""
     locator: str = ""
     quote: str = ""
@@ -73,8 +73,8 @@ def _metric(one: Series, other: Series, found: Parting | None) -> PartedMetric:
         return PartedMetric(metric=one.name, at="", reason=reason)
     at = where(other, found.other)
     apart = "one of them is not finite" if found.times == float("inf") else f"{found.times:.3g} times the noise"
-    equal = f"; equal to the digit for {found.same} points before" if found.same > 1 else ""
-    reason = f"from here on the curves lie apart by {apart}{equal}"
+    equal = f"; identical for {found.same} points before" if found.same > 1 else ""
+    reason = f"from here on the curves differ by {apart}{equal}"
     ours, theirs = float(one.values[found.one]), float(other.values[found.other])
     claim = f"`{other.original}` is {theirs:.4g} here, where the good run has {ours:.4g}"
     place = cite(other, found.other, claim)

@@ -30,7 +30,7 @@ def _kind(what: str, weight: float, names: str) -> _Kind:
 
 # The first that fits counts: what cannot matter stands before what may, since `output_data_dir` is no data.
 _KINDS = (
-    _kind("a seed changes the luck, not the method", 0.12, r"seed|random_state"),
+    _kind("a seed changes the randomness, not the method", 0.12, r"seed|random_state"),
     _kind(
         "names, places and logging do not change what is learned",
         0.04,
@@ -39,7 +39,7 @@ _KINDS = (
         r"|host(?:name)?|user|date|time(?:stamp)?|pid|port|verbose|version)$|print_?(?:every|freq)|report_to|uuid",
     ),
     _kind(
-        "workers and devices change the speed first",
+        "workers and devices mainly change the speed",
         0.2,
         r"num_?workers|workers|prefetch|pin_memory|gpus?$|devices?$|local_rank|threads",
     ),
@@ -54,7 +54,7 @@ _KINDS = (
         r"warm_?up|sched|milestone|gamma|t_max|t_0|t_mult|step_size|pct_start|decay_steps|total_steps"
         r"|div_factor|restart",
     ),
-    _kind("another optimizer wants another learning rate", 0.95, r"optim|(?:^|\.)opt(?:$|\.)"),
+    _kind("another optimizer needs another learning rate", 0.95, r"optim|(?:^|\.)opt(?:$|\.)"),
     _kind(
         "precision decides what overflows and what is rounded away",
         0.9,
@@ -62,7 +62,7 @@ _KINDS = (
     ),
     _kind("clipping bounds every update", 0.88, r"clip|max_grad_norm|max_norm"),
     _kind(
-        "the loss is what is optimised",
+        "the loss is what is optimized",
         0.85,
         r"loss|criterion|label_?smooth|reduction|objective|pos_weight|class_weight",
     ),
@@ -78,9 +78,9 @@ _KINDS = (
         0.75,
         r"momentum|betas?(?:$|[^a-z])|nesterov|(?:^|\.)eps(?:ilon)?$",
     ),
-    _kind("regularisation pulls against the loss", 0.72, r"decay|(?:^|\.)wd$|l1|l2|drop|mixup|cutmix|regulari[sz]"),
+    _kind("regularization works against the loss", 0.72, r"decay|(?:^|\.)wd$|l1|l2|drop|mixup|cutmix|regulari[sz]"),
     _kind(
-        "initialisation decides whether the first gradients arrive",
+        "initialization decides whether gradients flow at the start",
         0.75,
         r"init|pretrain|resume|load|freeze|finetune",
     ),
@@ -92,7 +92,7 @@ _KINDS = (
     ),
     _kind("a longer or shorter run ends elsewhere", 0.5, r"epochs?|max_?steps|num_?steps|iters?|iterations"),
 )
-_UNKNOWN = _Kind("it is not known to matter, nor not to", 0.35, re.compile(""))
+_UNKNOWN = _Kind("its effect is unknown", 0.35, re.compile(""))
 
 
 def setting_differences(
@@ -158,7 +158,7 @@ def _size(one: Fact, other: Fact) -> tuple[float, str]:
         ratio = after / before
         said = f"{ratio:.3g}-fold" if ratio >= 1 else f"1/{1 / ratio:.3g} of it"
         return min(1.0, abs(math.log10(ratio))), said
-    return 1.0, "switched on" if before == 0 else "switched off" if after == 0 else "its sign is turned"
+    return 1.0, "switched on" if before == 0 else "switched off" if after == 0 else "its sign is flipped"
 
 
 def _only(row: Setting, *, in_bad: bool) -> Difference:

@@ -18,7 +18,7 @@ def git_differences(good: Sequence[GitState], bad: Sequence[GitState], quote: st
         reason = "another commit: see the code that changed, or compare the two commits"
         found.append(_difference("commit", one.commit[:12], other.commit[:12], 0.55, reason, other, quote))
     if _dirt(one) != _dirt(other) and None not in (one.dirty, other.dirty):
-        reason = "uncommitted changes in one of the two: the commit does not tell what ran"
+        reason = "uncommitted changes in one of the two: the commit does not show what ran"
         found.append(_difference("uncommitted changes", _dirt(one), _dirt(other), 0.6, reason, other, quote))
     return found
 

@@ -13,8 +13,8 @@ from traindx.detectors.curves.objective import Objective
 from traindx.readers.model import Series, Setting
 
 SIGNALS = {
-    "val-accuracy-lags": "the training data is known by heart, and accuracy on other data stays far behind",
-    "accuracy-lost": "accuracy in training was reached and lost again",
+    "val-accuracy-lags": "the training set is memorized, and accuracy on other data stays far behind",
+    "accuracy-lost": "training accuracy was reached and lost again",
     "accuracy-high": "accuracy, or R2, is above 0.9 at the end",
     "accuracy-low-in-training": "accuracy on the training data itself stays low",
 }

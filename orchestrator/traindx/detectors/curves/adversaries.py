@@ -15,7 +15,7 @@ from traindx.detectors.settings.lookup import is_number
 from traindx.readers.model import Series, Setting
 
 SIGNALS = {
-    "adversaries-balanced": "discriminator and generator keep each other in balance to the end",
+    "adversaries-balanced": "discriminator and generator stay in balance to the end",
     "discriminator-wins": "the discriminator's loss goes to zero while the generator's rises",
 }
 

@@ -14,7 +14,7 @@ from traindx.readers.model import Excerpt, Series, Stretch
 from traindx.readers.quoting import quote_of
 from traindx.vocabulary.metrics import normalise
 
-SIGNALS = {"worse-than-baseline": "the run ends worse than the baseline that its own log names"}
+SIGNALS = {"worse-than-baseline": "the run ends worse than the baseline in its own log"}
 
 HEAD = 200
 """lines of a log in which a baseline is looked for"""

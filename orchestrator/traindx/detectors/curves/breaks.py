@@ -13,19 +13,19 @@ from traindx.detectors.curves.shape import Numbers
 from traindx.readers.model import Series
 
 SIGNALS = {
-    "loss-diverged": "the loss rose lastingly above its best level",
-    "loss-above-its-start": "the loss left its first value upwards and never came back",
-    "loss-shifted-level": "the loss jumped to a higher level in one step and went on learning from there",
-    "loss-stepped-level": "the loss went to a higher level in one step and holds it, below its start",
+    "loss-diverged": "the loss rose above its best level and stayed there",
+    "loss-above-its-start": "the loss rose from its first value and never recovered",
+    "loss-shifted-level": "the loss jumped to a higher level in one step and kept improving from there",
+    "loss-stepped-level": "the loss went to a higher level in one step and stays there, below its start",
     "loss-non-finite": "the loss is NaN or Inf from some point on",
-    "loss-non-finite-briefly": "single losses are NaN or Inf and the curve goes on",
-    "loss-non-finite-from-start": "the very first loss is NaN or Inf",
+    "loss-non-finite-briefly": "single values are NaN or Inf and the curve continues",
+    "loss-non-finite-from-start": "the first loss is already NaN or Inf",
     "loss-climbed-before-nan": "the loss climbed right before it became NaN or Inf",
-    "nan-out-of-the-blue": "the loss was as always right before it became NaN or Inf",
+    "nan-out-of-the-blue": "the loss was normal right before it became NaN or Inf",
     "loss-nan-masked": "the loss is printed as 0.0 while the gradient norm is NaN or Inf",
-    "loss-spike-recovered": "the loss jumped up and came back on its own",
-    "loss-thrown-up": "the loss was thrown far above its start and has learned nothing",
-    "loss-relearned": "the loss jumped at once and took long to come back",
+    "loss-spike-recovered": "the loss jumped up and recovered on its own",
+    "loss-thrown-up": "the loss was thrown far above its start and never improved on it",
+    "loss-relearned": "the loss jumped in one step and took long to recover",
 }
 
 FEWEST = 5
@@ -95,7 +95,7 @@ def _above_its_start(goal: Objective) -> Signal | None:
         return None
     loss = goal.series
     end = goal.shape.end
-    claim = f"`{loss.original}` rises from its first value {first:.4g} and never comes back: it ends at {end:.4g}"
+    claim = f"`{loss.original}` rises from its first value {first:.4g} and never recovers: it ends at {end:.4g}"
     places = [cite(loss, 0, "the first value"), cite(loss, len(loss) - 1, "the last value")]
     facts: dict[str, Fact] = {"loss_start": first, "loss_end": goal.shape.end, "onset": where(loss, 1)}
     return Signal(id="loss-above-its-start", claim=claim, citations=places, facts=facts)
@@ -126,11 +126,11 @@ def _lead(goal: Objective, first: int) -> list[Signal]:
     """Whether the curve climbed before its first NaN, or was as always."""
     loss, costs = goal.series, goal.costs
     if first == 0:
-        claim = f"`{loss.original}` is not finite from the very first value"
+        claim = f"`{loss.original}` is not finite from the first value"
         return [Signal(id="loss-non-finite-from-start", claim=claim, citations=[cite(loss, 0, claim)])]
     finite = costs[:first][np.isfinite(costs[:first])]
     if len(finite) and float(finite.max()) > ASTRONOMICAL and not goal.rewarded:
-        return [_climbed(goal, first, f"{finite.max():.4g} is no loss that a model starts from")]
+        return [_climbed(goal, first, f"{finite.max():.4g} is not a plausible starting loss")]
     if len(finite) < 2:
         return []
     lead = finite[-min(max(3, len(finite) // LEAD), len(finite)) :]
@@ -144,7 +144,7 @@ def _lead(goal: Objective, first: int) -> list[Signal]:
         return [_climbed(goal, first, f"{usual:.4g} was usual")]
     if len(finite) < 4:
         return []
-    claim = f"`{loss.original}` was as always ({finite[-1]:.4g}) right before it became {loss.values[first]}"
+    claim = f"`{loss.original}` was normal ({finite[-1]:.4g}) right before it became {loss.values[first]}"
     return [Signal(id="nan-out-of-the-blue", claim=claim, citations=[cite(loss, first - 1, claim)])]
 
 
@@ -154,7 +154,7 @@ def _climbed(goal: Objective, first: int, usual: str) -> Signal:
     start = max(0, first - max(3, first // LEAD))
     at = start + int(np.nanargmax(np.where(np.isfinite(costs[start:first]), costs[start:first], -np.inf)))
     top = float(loss.values[at])
-    claim = f"`{loss.original}` had climbed to {top:.4g} before it was lost; {usual}"
+    claim = f"`{loss.original}` had climbed to {top:.4g} before it became non-finite; {usual}"
     place = cite(loss, at, f"the top of the climb: {top:.4g}")
     return Signal(id="loss-climbed-before-nan", claim=claim, citations=[place], facts={"loss_before": top})
 
@@ -173,7 +173,7 @@ def _masked(goal: Objective, series: Sequence[Series]) -> list[Signal]:
     if norm is None:
         return []
     at = where(loss, first)
-    claim = f"`{loss.original}` is exactly 0.0 from {at} on while `{norm.original}` is not finite: a NaN in disguise"
+    claim = f"`{loss.original}` is exactly 0.0 from {at} on while `{norm.original}` is not finite: a hidden NaN"
     places = [cite(loss, first, "the loss is printed as zero"), cite(norm, len(norm) - 1, "the gradient")]
     return [Signal(id="loss-nan-masked", claim=claim, citations=places, facts={"onset": at})]
 
@@ -246,13 +246,13 @@ def _learns_on(after: Numbers, noise: float) -> bool:
 
 def _recovered(goal: Objective, top: int) -> list[Signal]:
     loss, shape = goal.series, goal.shape
-    claim = f"`{loss.original}` jumped to {loss.values[top]:.4g} at {where(loss, top)} and came back"
+    claim = f"`{loss.original}` jumped to {loss.values[top]:.4g} at {where(loss, top)} and recovered"
     facts: dict[str, Fact] = {"spike_at": where(loss, top), "spike": float(loss.values[top])}
     # A spike that recovered is worth a remark, never a cause by itself: its strength stays below the bar.
     strength = 0.8 * float(np.clip((goal.costs[top] - shape.best) / max(shape.improvement, 1e-12), 0.3, 1.0))
     place = cite(loss, top, claim)
     if not goal.rewarded and 0 < 1.3 * shape.start < goal.costs[top] and shape.end > 0.95 * shape.start:
-        said = f"`{loss.original}` was thrown up to {loss.values[top]:.4g} and never got below its start"
+        said = f"`{loss.original}` shot up to {loss.values[top]:.4g} and never got below its start"
         thrown = Signal(id="loss-thrown-up", claim=said, citations=[place], facts=facts)
         return [Signal(id="loss-spike-recovered", claim=claim, strength=0.3, citations=[place], facts=facts), thrown]
     first = relearned_from(goal)
@@ -260,7 +260,7 @@ def _recovered(goal: Objective, top: int) -> list[Signal]:
         return [Signal(id="loss-spike-recovered", claim=claim, strength=strength, citations=[place], facts=facts)]
     at = where(loss, first)
     span = f"from {loss.values[first - 1]:.4g} to {loss.values[top]:.4g}"
-    said = f"`{loss.original}` jumped {span} at {at} and came back slowly"
+    said = f"`{loss.original}` jumped {span} at {at} and recovered slowly"
     facts |= {"onset": at, "loss_before": float(loss.values[first - 1]), "loss_after": float(loss.values[top])}
     places = [cite(loss, first - 1, "the last value before the jump"), cite(loss, top, said)]
     return [

@@ -114,7 +114,7 @@ def _at_variance(goal: Objective, series: Sequence[Series], code: Sequence[CodeU
         finite = explained.values[np.isfinite(explained.values)]
         if not len(finite) or fell or float(np.median(finite[-max(1, len(finite) // 4) :])) > 0.05:
             return None
-        claim = f"`{explained.original}` ends at {finite[-1]:.3g}: nothing of the target's variance is explained"
+        claim = f"`{explained.original}` ends at {finite[-1]:.3g}: none of the target's variance is explained"
         place = cite(explained, len(explained) - 1, claim)
         return Signal(id="loss-at-variance", claim=claim, citations=[place], facts=facts)
     squared = {"mse", "l2"} & words_of(loss) or any("squared-error" in unit.traits for unit in code)

@@ -61,7 +61,7 @@ KINDS = (
     ),
     _kind(
         "lr-announced-at-onset",
-        "the learning rate was set anew",
+        "the learning rate was changed",
         r"\b(?:set|chang|rais|increas|restart|reset|switch)\w*\b.{0,30}\b(?:lr|learning rate)\b"
         r"|\b(?:lr|learning rate)\b.{0,30}(?:->|=>|→|raised|increased|restart)",
         r"milestone|restart|cycle",
@@ -172,7 +172,7 @@ def _another_file(loss: Series, line: int, old: str, new: str) -> list[Found]:
     if not was or not now or was == now:
         return []
     kind = next(kind for kind in KINDS if kind.signal == "data-changed-at-onset")
-    claim = f"the data come from `{now[0]}`, and came from `{was[0]}` before"
+    claim = f"the data comes from `{now[0]}`, and came from `{was[0]}` before"
     return [(kind, cite_line(loss.source, line, claim, quote_of(new)))]
 
 
@@ -203,5 +203,5 @@ def planned(loss: Series, onset: int, settings: Sequence[Setting]) -> list[Found
             continue
         kind = next((kind for kind in KINDS if kind.names.search(setting.key)), None)
         if kind is not None:
-            found.append((kind, cite_setting(setting, f"`{setting.key}` puts a change at {where(loss, onset)}")))
+            found.append((kind, cite_setting(setting, f"`{setting.key}` sets a change at {where(loss, onset)}")))
     return found

@@ -12,7 +12,7 @@ from traindx.readers.model import Excerpt, Stretch
 from traindx.readers.quoting import quote_of
 
 SIGNALS = {
-    "run-ended-in-order": "after its last value the run says that it is done, or was stopped early on purpose",
+    "run-ended-in-order": "after the last value the log says the run finished, or was stopped early on purpose",
     "run-completed": "the last logged step is the last planned one",
 }
 
@@ -48,8 +48,8 @@ def _in_order(ending: Excerpt) -> list[Signal]:
     for number, text in list(ending.numbered())[1:]:
         if _DONE.search(text[:400]):
             quote = quote_of(text)
-            place = cite_line(ending.source, number, "the run ends in order", quote)
-            return [Signal(id="run-ended-in-order", claim=f"the run ended in order: {quote}", citations=[place])]
+            place = cite_line(ending.source, number, "the run ends normally", quote)
+            return [Signal(id="run-ended-in-order", claim=f"the run ended normally: {quote}", citations=[place])]
     return []
 
 
@@ -63,5 +63,5 @@ def _planned(goal: Objective, ending: Excerpt) -> list[Signal]:
     ]
     if (int(loss.at[last]), int(loss.at[last])) not in counted:
         return []
-    claim = f"the run came to its planned end, {where(loss, last)}, with `{loss.original}` at {loss.values[last]:.4g}"
+    claim = f"the run reached its planned end, {where(loss, last)}, with `{loss.original}` at {loss.values[last]:.4g}"
     return [Signal(id="run-completed", claim=claim, citations=[place])]

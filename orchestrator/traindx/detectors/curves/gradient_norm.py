@@ -12,13 +12,13 @@ from traindx.readers.model import Series
 SIGNALS = {
     "grad-norm-exploded-before-onset": "the gradient norm grew by orders of magnitude before the loss broke",
     "grad-norm-jumped-at-onset": "the gradient norm jumped together with the loss",
-    "grad-norm-calm-at-onset": "the gradient norm stays in its range where the loss breaks",
-    "grad-norm-burst": "the gradient norm burst to a hundred times its usual size, for a moment",
+    "grad-norm-calm-at-onset": "the gradient norm stays in its normal range where the loss breaks",
+    "grad-norm-burst": "the gradient norm briefly burst to a hundred times its usual size",
     "grad-norm-exploded": "the gradient norm grew by orders of magnitude and stayed there",
     "grad-norm-steady": "the gradient norm stayed in its usual range to the end",
     "grad-norm-non-finite": "the gradient norm is NaN or Inf from some point on to the end",
-    "grad-norm-faded": "the gradient norm fades to nothing while the loss is as high as ever",
-    "grad-norm-tiny": "the gradient norm is next to nothing from the start",
+    "grad-norm-faded": "the gradient norm fades to nothing while the loss stays high",
+    "grad-norm-tiny": "the gradient norm is close to zero from the start",
 }
 
 # AutoTrainer calls a growth of 70x an explosion; ten times the usual norm is where clipping recipes start to act.

@@ -35,9 +35,7 @@ def detect(series: Sequence[Series], settings: Sequence[Setting]) -> list[Signal
         scale = max((abs(value) for value in others), default=0.0)
         if not others or end < 0 or end > max(NO_INFORMATION, 1e-3 * scale):
             continue
-        claim = (
-            f"`{row.original}` ends at {end:.3g} beside a reconstruction term of {scale:.4g}: the latent says nothing"
-        )
+        claim = f"`{row.original}` ends at {end:.3g} beside a reconstruction term of {scale:.4g}: the latent is unused"
         facts: dict[str, Fact] = {"kl_end": end, "kl_series": row.original}
         places = [cite(row, len(row) - 1, claim)]
         weight = named(settings, *KL_WEIGHTS)

@@ -15,16 +15,16 @@ from traindx.detectors.curves.restlessness import falls_steadily
 from traindx.readers.model import Series
 
 SIGNALS: dict[str, str | SignalKind] = {
-    "loss-dropped-at-once": "the first value is hundreds of times above all others, which hardly move",
+    "loss-dropped-at-once": "the first value is hundreds of times above all others, which barely move",
     "loss-wanders": "averages over whole epochs wander without getting better",
     "loss-never-fell": "the loss ended where it began",
     "loss-constant": "the loss is the same number at every point",
     "loss-fell": SignalKind("the loss fell clearly and ended near its best", group="loss-fell"),
     "loss-fell-far": SignalKind("the loss fell to a fifth of its start or below", group="loss-fell"),
-    "loss-stays-high": "the loss fell, and still stands at more than half of its start",
+    "loss-stays-high": "the loss fell but is still at more than half of its start",
     "run-very-short": "the run made a few hundred updates in all",
-    "loss-settled-early": "the loss stopped moving in the first part of the run, at a good part of its start",
-    "loss-still-falling": "the last quarter of the run still brought a good part of the improvement",
+    "loss-settled-early": "the loss stopped moving in the first part of the run, at a large fraction of its start",
+    "loss-still-falling": "the last quarter of the run still brought a large part of the improvement",
 }
 
 # A curve that has come this far in the first quarter and no further afterwards has settled.
@@ -66,21 +66,21 @@ def detect(goal: Objective, series: Sequence[Series], chance: Signal | None) -> 
     ends = [cite(loss, 0, "the first value"), cite(loss, last, "the last value")]
     found = [Signal(id="loss-fell", claim=claim, citations=ends, facts=facts)]
     if _at_once(goal):
-        said = f"`{loss.original}` came down from {goal.costs[0]:.4g} before its second point, and hardly since"
+        said = f"`{loss.original}` fell from {goal.costs[0]:.4g} before its second point, and barely since"
         found.append(Signal(id="loss-dropped-at-once", claim=said, citations=ends[:1], facts=facts))
     strength = _still_falling(goal, series)
     if strength > 0:
         said = f"`{loss.original}` was still falling at the end: {goal.shown(shape.end):.4g}"
         found.append(Signal(id="loss-still-falling", claim=said, strength=strength, citations=ends[1:], facts=facts))
     if loss.axis == "step" and 20 < float(loss.at[-1]) < SHORT and not goal.rewarded:
-        said = f"the run ended at {where(loss, last)}: few updates for a network that starts from nothing"
+        said = f"the run ended at {where(loss, last)}: few updates for a network trained from scratch"
         found.append(Signal(id="run-very-short", claim=said, citations=ends[1:], facts=facts))
     remains = shape.end / shape.start if shape.start > 0 and not goal.rewarded else 0.0
     if not goal.rewarded and shape.start > 0 and remains < FAR:
         said = f"`{loss.original}` fell to {remains:.0%} of its start"
         found.append(Signal(id="loss-fell-far", claim=said, citations=ends[1:], facts=facts))
     if remains > 0.5:
-        said = f"`{loss.original}` still stands at {remains:.0%} of its start"
+        said = f"`{loss.original}` is still at {remains:.0%} of its start"
         strength = min(1.0, (remains - 0.5) / 0.5)
         found.append(Signal(id="loss-stays-high", claim=said, strength=strength, citations=ends[1:], facts=facts))
     if shape.settled < EARLY and shape.points >= 10 and shape.slope < 0.03:

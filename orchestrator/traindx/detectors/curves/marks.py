@@ -74,7 +74,7 @@ def _of_the_curve(rows: Sequence[Series], goal: Objective) -> list[Marking]:
         label = f"{what} {judged.name} {value:.4g} at {where(judged, index)}"
         found.append(Marking("best", label, judged, index, float(positions(judged, loss)[index]), value))
     if shape.onset is not None and (shape.first_non_finite is None or shape.onset < shape.first_non_finite):
-        label = f"{goal.rose} for good from {where(loss, shape.onset)}"
+        label = f"{goal.rose} permanently from {where(loss, shape.onset)}"
         found.append(Marking("onset", label, loss, shape.onset, float(loss.at[shape.onset])))
     if shape.first_non_finite is not None:
         found.append(_lost(loss, shape.first_non_finite))
@@ -138,7 +138,7 @@ def _spikes(goal: Objective) -> list[int]:
 
 def _seams(loss: Series) -> list[Marking]:
     return [
-        Marking("seam", f"goes on at {where(loss, index)}", loss, index, float(loss.at[index]))
+        Marking("seam", f"continues at {where(loss, index)}", loss, index, float(loss.at[index]))
         for index in loss.restarts[:MOST_SEAMS]
     ]
 

@@ -12,7 +12,7 @@ from traindx.detectors.curves.metric_names import words_with_digits
 from traindx.detectors.curves.objective import Objective, words_of
 from traindx.readers.model import Series
 
-SIGNALS = {"penalty-dominates": "a penalty is most of the loss, and the rest of the loss goes nowhere"}
+SIGNALS = {"penalty-dominates": "a penalty is most of the loss, and the rest of the loss does not improve"}
 
 _PENALTIES = {"l1", "l2", "reg", "penalty", "regularization", "regularisation", "sparsity", "regloss", "wd"}
 _OF_BOXES = {"box", "bbox", "rpn", "cls", "obj", "dfl", "iou", "giou", "mask"}
@@ -42,7 +42,7 @@ def detect(goal: Objective | None, series: Sequence[Series]) -> list[Signal]:
         )
         if not DOMINATES <= float(share[top]) <= 1 or early <= 0 or late < 0.9 * early:
             continue
-        part = f"`{row.original}` is {share[top]:.0%} of what is minimised at {where(row, top)}"
+        part = f"`{row.original}` is {share[top]:.0%} of the minimized loss at {where(row, top)}"
         claim = f"{part}; the rest stays at {late:.4g}"
         return [Signal(id="penalty-dominates", claim=claim, citations=[cite(row, top, claim)])]
     return []

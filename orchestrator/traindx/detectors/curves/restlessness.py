@@ -16,7 +16,7 @@ from traindx.readers.model import Series
 SIGNALS = {
     "loss-unstable-early": "the loss shoots up within the first tenth of the run before it settles",
     "loss-oscillates": "the loss swings widely without a trend",
-    "loss-fell-slowly": "the loss falls steadily but has hardly left its start",
+    "loss-fell-slowly": "the loss falls steadily but has barely left its start",
 }
 
 
@@ -59,7 +59,7 @@ def _slowly(goal: Objective, series: Sequence[Series], rate: Series | None) -> l
         straight = one.shape.slope > 0.15 and falls_steadily(one)
         least = 0.0 if straight and _ruled(one.costs[np.isfinite(one.costs)]) else 0.005
         if least < fallen < 0.15 and (straight or _falls_with_the_rate(one, rate)):
-            way = "steadily to the end" if straight else "in step with the learning rate as it was lowered"
+            way = "steadily to the end" if straight else "in step with the decaying learning rate"
             claim = f"`{one.series.original}` fell by only {fallen:.1%} over {one.shape.points} points, {way}"
             place = cite(one.series, len(one.series) - 1, claim)
             return [Signal(id="loss-fell-slowly", claim=claim, citations=[place])]

@@ -14,7 +14,7 @@ from traindx.readers.model import Series
 
 SIGNALS = {
     "resumed-with-a-jump": "loss or learning rate jump where the run was resumed",
-    "resumed-smoothly": "the run was resumed and goes on where it was",
+    "resumed-smoothly": "the run was resumed and continues where it left off",
 }
 
 # Points on each side of the seam: enough for a level, few enough to stay near it.
@@ -93,7 +93,7 @@ def detect(loss: Series, index: int, seam: Seam, shown: str) -> Signal:
         claim = f"resumed at {seam.at}, and {' and '.join(jumps)}"
         strength = 1.0 if len(jumps) > 1 or len(new) < 2 or "loss" in jumps[0] else 0.8
         return Signal(id="resumed-with-a-jump", claim=claim, strength=strength, citations=places, facts=facts)
-    claim = f"resumed at {seam.at}, and the loss goes on at {seam.loss_after:.4g} ({seam.loss_before:.4g} before)"
+    claim = f"resumed at {seam.at}, and the loss continues at {seam.loss_after:.4g} ({seam.loss_before:.4g} before)"
     return Signal(id="resumed-smoothly", claim=claim, citations=places, facts=facts)
 
 

@@ -8,7 +8,7 @@ from traindx.contract import Signal
 from traindx.detectors.citing import cite
 from traindx.detectors.curves.objective import Objective
 
-SIGNALS = {"loss-repeats-every-epoch": "the same ups and downs come back in every epoch"}
+SIGNALS = {"loss-repeats-every-epoch": "the same ups and downs repeat in every epoch"}
 
 FEWEST_PERIODS = 3
 FEWEST_POINTS_PER_PERIOD = 6
@@ -17,7 +17,7 @@ TELLING = 0.6
 
 
 def detect(goal: Objective) -> list[Signal]:
-    """Whether the same ups and downs come back in every epoch: data in a fixed order, or one bad stretch of it."""
+    """Whether the same ups and downs repeat in every epoch: data in a fixed order, or one bad stretch of it."""
     epochs = goal.series.epochs
     finite = np.isfinite(goal.costs)
     if epochs is None or not finite.all() or not np.isfinite(epochs).all():

@@ -31,7 +31,7 @@ def detect(goal: Objective, classes: Setting | None, code: Sequence[CodeUnit]) -
     if first < (1.5 * expected + 0.5 if classes is not None else 1.2 * expected):
         return []
     counted = f"ln {count:g}" if classes is not None else f"at most ln {LARGEST_VOCABULARY}"
-    claim = f"`{loss.original}` starts at {first:.4g}, where knowing nothing costs {counted} = {expected:.4g}"
+    claim = f"`{loss.original}` starts at {first:.4g}, where random guessing costs {counted} = {expected:.4g}"
     facts: dict[str, Fact] = {"loss_start": first, "expected_start": expected}
     places = [cite(loss, 0, claim)]
     if classes is not None:

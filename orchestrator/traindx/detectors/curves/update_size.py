@@ -13,8 +13,8 @@ from traindx.detectors.curves.series import level
 from traindx.readers.model import Series, Setting
 
 SIGNALS = {
-    "updates-tiny": "each step changes the weights by next to nothing of their size",
-    "updates-clipped-away": "the gradient norm stands far above the clipping threshold nearly all the time",
+    "updates-tiny": "each step changes the weights by a negligible fraction of their size",
+    "updates-clipped-away": "the gradient norm is far above the clipping threshold nearly all the time",
     "updates-rarely-clipped": "the gradient norm stays below the clipping threshold most of the time",
 }
 
@@ -32,7 +32,7 @@ def beside_the_weights(series: Sequence[Series]) -> list[Signal]:
         ratio = bool(words & {"upd", "update", "updates", "uw"}) and bool(words & {"ratio", "rel", "weight", "uw"})
         usual = level(row) if ratio and len(row) >= FEWEST else float("nan")
         if 0 < usual < STILL:
-            claim = f"`{row.original}` is {usual:.2g}: each step changes the weights by that share of their size"
+            claim = f"`{row.original}` is {usual:.2g}: each step changes the weights by that fraction of their size"
             place = cite(row, len(row) // 2, claim)
             return [Signal(id="updates-tiny", claim=claim, citations=[place], facts={"update_ratio": usual})]
     return []
@@ -77,7 +77,7 @@ def clipped(norms: Series, limit: Setting | None) -> list[Signal]:
     claim = f"{share:.0%} of the logged gradient norms exceed `{limit.key}` = {threshold:g}, typically {ratio:.3g}-fold"
     # A norm of twice the threshold is how many recipes run; a hundred times leaves nothing of the gradient's scale.
     strength = float(np.clip(np.log10(max(ratio, 1.0)) / 2, 0.0, 1.0))
-    place = cite_setting(limit, f"the threshold that nearly every update runs into: {threshold:g}")
+    place = cite_setting(limit, f"the threshold that clips nearly every update: {threshold:g}")
     places = [place, _cite_norm(norms, len(norms) // 2)]
     return [Signal(id="updates-clipped-away", claim=claim, strength=strength, citations=places, facts=facts)]
 

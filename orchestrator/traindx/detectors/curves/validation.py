@@ -14,12 +14,12 @@ from traindx.detectors.curves.shape import Shape, shape_of
 from traindx.readers.model import Series
 
 SIGNALS = {
-    "val-rises-while-train-falls": "validation loss rises from its best while training loss goes on falling",
+    "val-rises-while-train-falls": "validation loss rises from its best while training loss keeps falling",
     "val-follows-train": "validation loss ended near its best",
-    "val-still-falling": "the last evaluation alone brought validation down by a good part",
+    "val-still-falling": "validation loss fell a lot at the last evaluation alone",
     "val-better-than-train": "validation loss ends well below training loss",
     "val-equals-train": "validation and training loss ended at the same level",
-    "val-restless": "validation loss jumps up and down while training loss stands still",
+    "val-restless": "validation loss jumps up and down while training loss is flat",
 }
 
 FEWEST = 5
@@ -58,7 +58,7 @@ def _followed(goal: Objective, seen_on: Series) -> list[Signal]:
     if turned and best < last and _train_at(loss, seen_on, best) > shape.end and _went_on(loss, seen_on, best):
         claim = (
             f"`{seen_on.original}` rose from {seen.best:.4g} at {facts['best_at']} to {seen.end:.4g}"
-            f" while `{loss.original}` went on falling to {shape.end:.4g}"
+            f" while `{loss.original}` kept falling to {shape.end:.4g}"
         )
         places = [
             cite(seen_on, best, "the best validation loss"),
@@ -73,7 +73,7 @@ def _followed(goal: Objective, seen_on: Series) -> list[Signal]:
     place = cite(seen_on, last, claim)
     found = [*improving, Signal(id="val-follows-train", claim=claim, citations=[place], facts=facts)]
     if 0 < seen.end < 0.85 * shape.end and shape.end > 0:
-        said = f"`{seen_on.original}` ({seen.end:.4g}) lies well below `{loss.original}` ({shape.end:.4g})"
+        said = f"`{seen_on.original}` ({seen.end:.4g}) is well below `{loss.original}` ({shape.end:.4g})"
         found.append(Signal(id="val-better-than-train", claim=said, citations=[place]))
     if abs(seen.end - shape.end) <= 0.05 * abs(shape.end):
         said = f"`{seen_on.original}` ({seen.end:.4g}) and `{loss.original}` ({shape.end:.4g}) end at the same level"

@@ -51,7 +51,7 @@ FAMILIES = (
     ),
     _family(
         "error-shapes",
-        "tensor shapes do not fit",
+        "tensor shapes do not match",
         r"shapes cannot be multiplied|size mismatch,? (got|m1)|must match the size of tensor"
         r"|expects each tensor to be equal size|Expected .{0,40}dimension|shape '.{0,40}' is invalid for input"
         r"|Sizes of tensors must match|could not be broadcast together|mat1 dim 1 must match"
@@ -62,7 +62,7 @@ FAMILIES = (
 EXCEPTION = re.compile(r"(?:^|[\s:\]])([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Failure))\b")
 SIGNALS = {
     **{family.signal: family.means for family in FAMILIES},
-    "error-unexplained": "the run ended with an exception that no known family explains",
+    "error-unexplained": "the run ended with an exception that matches no known error family",
     "run-ended-by-error": "the last thing the run printed is an error",
 }
 

@@ -37,7 +37,7 @@ def frozen(series: Sequence[Series]) -> list[Signal]:
         place = cite(row, len(row) - 1, f"`{row.original}` is {late[0]:g} to the end")
         of_a_class = bool(words & _PER_CLASS) or (bool(words & {"acc", "accuracy"}) and len(words - _PHASES) > 1)
         if words & _OUTPUTS and words & {"mean", "std", "var", "max"} and float(np.ptp(values[1:])) == 0.0:
-            claim = f"`{row.original}` is {late[0]:g} at every evaluation: whatever goes in, the same comes out"
+            claim = f"`{row.original}` is {late[0]:g} at every evaluation: the output is the same for every input"
             found.append(Signal(id="outputs-constant", claim=claim, citations=[place], facts=facts))
         elif of_a_class and float(late[0]) == 0.0:
             claim = f"`{row.original}` is exactly 0 over the second half of the run: that class is never predicted"
@@ -57,7 +57,7 @@ def unbalanced(series: Sequence[Series]) -> list[Signal]:
     level, shown = (float(np.median(row.values[-max(1, len(row) // 4) :])) for row in (balanced, plain))
     if not (0.45 <= level <= 0.55 and 0.85 <= shown <= 1):
         return []
-    claim = f"`{balanced.original}` stays at {level:.3g} where `{plain.original}` is {shown:.3g}: one class takes all"
+    claim = f"`{balanced.original}` stays at {level:.3g} where `{plain.original}` is {shown:.3g}: one class dominates"
     facts: dict[str, Fact] = {"frozen_series": balanced.original, "frozen_value": level}
     place = cite(balanced, len(balanced) - 1, claim)
     return [Signal(id="one-class-predicted", claim=claim, citations=[place], facts=facts)]
@@ -73,7 +73,7 @@ def all_positive(series: Sequence[Series]) -> list[Signal]:
     if not (recall.values[-2:] == 1.0).all() or abs(ends[0] - ends[1]) > 1e-6 or ends[0] > 0.9:
         return []
     claim = (
-        f"`{recall.original}` is 1 and `{precision.original}` is the accuracy, {ends[1]:.4g}: all are called positive"
+        f"`{recall.original}` is 1 and `{precision.original}` is the accuracy, {ends[1]:.4g}: all predicted positive"
     )
     facts: dict[str, Fact] = {"frozen_series": right.original, "frozen_value": ends[1]}
     place = cite(recall, len(recall) - 1, claim)

@@ -13,7 +13,7 @@ from traindx.detectors.curves.objective import words_of
 from traindx.readers.model import Series
 
 SIGNALS = {
-    "outputs-collapsed": "the outputs have become one, or nearly so",
+    "outputs-collapsed": "the outputs are all the same, or nearly so",
     "outputs-varied": "the outputs are as varied at the end as before",
 }
 

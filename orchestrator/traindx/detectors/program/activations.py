@@ -13,7 +13,7 @@ from traindx.readers.code.syntax import name_of
 from traindx.readers.model import Setting
 
 SIGNALS = {
-    "deep-saturating-stack": "many layers with sigmoid or tanh, without shortcut or normalisation",
+    "deep-saturating-stack": "many layers with sigmoid or tanh, without skip connections or normalization",
     "relu-at-output": "the output of the network goes through a ReLU",
     "squashing-in-code": "sigmoid or tanh between layers of the model",
 }
@@ -67,7 +67,7 @@ def squashing(code: Sequence[CodeUnit], settings: Sequence[Setting]) -> list[Sig
             configured = float(depth.value) if depth is not None else _depth_by_default(unit.tree)
             layers = max(layers, int(configured) if configured < 1000 else 3)
         if layers >= DEEP and not _has_relief(unit.tree):
-            claim = f"{layers} layers with {_plain(node)} and no shortcut or normalisation: `{place.quote}`"
+            claim = f"{layers} layers with {_plain(node)} and no skip connection or normalization: `{place.quote}`"
             facts: dict[str, Fact] = {
                 "stack_layers": layers,
                 "stack_activation": _plain(node),

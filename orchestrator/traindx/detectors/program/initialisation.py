@@ -64,7 +64,7 @@ def _signal(name: str, rows: Sequence[Initialisation]) -> Signal:
     if first.spread is not None:
         facts["init_spread"] = first.spread
     places = [cite_line(row.path, row.line, "the weights are set here", row.text) for row in rows[:3]]
-    claim = f"`{first.text}` starts the weights with {said}"
+    claim = f"`{first.text}` initializes the weights with {said}"
     strength = 1.0 if first.constant or not first.spread else min(1.0, first.spread / (2 * WIDEST))
     return Signal(id=name, claim=claim, strength=strength, citations=places, facts=facts)
 

@@ -114,7 +114,7 @@ def _retained(unit: CodeUnit, loop: ast.For | ast.While) -> list[Signal]:
     for call in _calls(loop, "backward"):
         if any(key.arg == "retain_graph" and _is_true(key.value) for key in call.keywords):
             line = unit.file_line(call.lineno)
-            claim = "`retain_graph=True` keeps every earlier graph alive instead of cutting the state"
+            claim = "`retain_graph=True` keeps every earlier graph alive instead of detaching the state"
             place = cite_line(unit.path, line, claim)
             facts: dict[str, Fact] = {"backward_place": f"{unit.path}:{line}"}
             return [Signal(id="retain-graph-used", claim=claim, citations=[place], facts=facts)]

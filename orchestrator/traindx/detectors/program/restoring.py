@@ -10,7 +10,7 @@ from traindx.detectors.citing import cite_line
 from traindx.readers.code.codebase import CodeUnit
 from traindx.readers.code.syntax import name_of
 
-SIGNALS = {"optimizer-not-restored": "the code restores the weights on resumption, and nothing else"}
+SIGNALS = {"optimizer-not-restored": "on resume, the code restores the weights and nothing else"}
 
 
 def detect(code: Sequence[CodeUnit]) -> list[Signal]:
@@ -26,7 +26,7 @@ def detect(code: Sequence[CodeUnit]) -> list[Signal]:
 
 def _weights_only(unit: CodeUnit, node: ast.Call) -> Signal:
     line, quote = unit.file_line(node.lineno), unit.quote(node.lineno)
-    claim = f"`{quote}` restores the weights; optimizer and schedule start anew"
+    claim = f"`{quote}` restores the weights; optimizer and schedule start over"
     place = cite_line(unit.path, line, claim, quote)
     facts: dict[str, Fact] = {"restore_place": f"{unit.path}:{line}"}
     return Signal(id="optimizer-not-restored", claim=claim, citations=[place], facts=facts)

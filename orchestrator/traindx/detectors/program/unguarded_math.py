@@ -11,7 +11,7 @@ from traindx.readers.code.codebase import CodeUnit
 from traindx.readers.code.syntax import assigned, name_of, number_of
 
 SIGNALS = {
-    "math-unguarded": "a log, sqrt, division or exp in the loss or the model has nothing that guards it",
+    "math-unguarded": "a log, sqrt, division or exp in the loss or the model is unguarded",
     "math-guarded": "every log, sqrt and division of tensors has an epsilon, a clamp or a safe variant",
 }
 

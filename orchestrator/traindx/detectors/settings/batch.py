@@ -9,7 +9,7 @@ from traindx.detectors.citing import cite_setting
 from traindx.detectors.settings.lookup import named
 from traindx.readers.model import Setting
 
-SIGNALS = {"batch-tiny": "the batch holds a handful of samples"}
+SIGNALS = {"batch-tiny": "the batch has only a few samples"}
 
 TINY_BATCH = 4
 

@@ -11,7 +11,7 @@ from traindx.detectors.settings.lookup import named
 from traindx.readers.model import Excerpt, Setting
 from traindx.readers.quoting import quote_of
 
-SIGNALS = {"capacity-tiny": "the model has a handful of units per layer"}
+SIGNALS = {"capacity-tiny": "the model has only a few units per layer"}
 
 WIDTHS = (
     "hidden", "hidden_size", "hidden_dim", "n_hidden", "hidden_units", "units", "width", "d_model", "dim", "channels",
@@ -57,7 +57,7 @@ def _parameters(log_heads: Iterable[Excerpt]) -> list[Signal]:
             found = _COUNTED.search(text)
             count = float(found[1].replace(",", "")) if found else 0.0
             if found is not None and 0 < count <= FEW_PARAMETERS:
-                claim = f"the model has {count:g} parameters in all"
+                claim = f"the model has {count:g} parameters in total"
                 facts: dict[str, Fact] = {
                     "capacity": int(count),
                     "capacity_key": "parameters",

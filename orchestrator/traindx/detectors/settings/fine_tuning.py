@@ -6,7 +6,7 @@ from traindx.contract import Signal
 from traindx.detectors.citing import cite
 from traindx.detectors.curves.objective import Objective
 
-SIGNALS = {"fine-tuning-rate": "a rate as for fine-tuning, and a loss that is low from the start"}
+SIGNALS = {"fine-tuning-rate": "a fine-tuning learning rate, and a loss that is low from the start"}
 
 FINE_TUNING = 1e-4
 LOW_LOSS = 0.5
@@ -17,6 +17,6 @@ def detect(goal: Objective | None, peak: float | None) -> list[Signal]:
     if goal is None or goal.rewarded or peak is None or peak > FINE_TUNING or not 0 < goal.shape.start < LOW_LOSS:
         return []
     claim = (
-        f"a rate of {peak:g} at most, and a loss of {goal.shape.start:.4g} from the start: the task was known already"
+        f"a peak rate of {peak:g}, and a loss of {goal.shape.start:.4g} from the start: the task was already learned"
     )
     return [Signal(id="fine-tuning-rate", claim=claim, citations=[cite(goal.series, 0, claim)])]

@@ -17,10 +17,10 @@ from traindx.detectors.settings.lookup import is_number, rates
 from traindx.readers.model import Series, Setting
 
 SIGNALS = {
-    "lr-raised-at-onset": "the learning rate was raised at the very point where the loss broke",
+    "lr-raised-at-onset": "the learning rate was raised exactly where the loss broke",
     "lr-unchanged-at-onset": "the learning rate was the same before and after the loss broke",
-    "lr-zero-before-end": "the learning rate is zero for a good part of the run",
-    "lr-annealed": "the logged learning rate came down to its floor as the run ended",
+    "lr-zero-before-end": "the learning rate is zero for a large part of the run",
+    "lr-annealed": "the logged learning rate decayed to its floor by the end of the run",
 }
 
 # A change below half again as much does not break a run that was stable; noise in logged rates stays far below.
@@ -126,7 +126,7 @@ def _raised(found: RateAtBreak, step: int, settings: Sequence[Setting], setting:
         "last_good": where(rate, step - 1),
     }
     shaping = [row for row in settings if is_number(row) and SHAPES_A_RESTART.search(row.key)]
-    places += [cite_setting(row, f"`{row.key}` shapes the schedule") for row in shaping[:2]]
+    places += [cite_setting(row, f"`{row.key}` defines the schedule") for row in shaping[:2]]
     if setting is not None:
         places.append(cite_setting(setting, f"`{setting.key}` sets the rate that breaks the run"))
         facts |= {"lr_key": setting.key, "lr_place": f"{setting.source}:{setting.line}"}
@@ -167,7 +167,7 @@ def stalled(goal: Objective | None, rate: Series | None, settings: Sequence[Sett
     facts: dict[str, Fact] = {"zero_at": where(rate, first), "lost_share": lost, "loss_end": float(loss.values[-1])}
     places = [cite(rate, first, claim)]
     shaping = [row for row in settings if is_number(row) and SHAPES_A_DECAY.search(row.key)]
-    places += [cite_setting(row, f"`{row.key}` shapes the schedule") for row in shaping[:3]]
+    places += [cite_setting(row, f"`{row.key}` defines the schedule") for row in shaping[:3]]
     strength = min(1.0, lost / 0.3)
     return [Signal(id="lr-zero-before-end", claim=claim, strength=strength, citations=places, facts=facts)]
 
@@ -177,7 +177,7 @@ def _annealed(rate: Series) -> list[Signal]:
     finite = rate.values[np.isfinite(rate.values)]
     if len(finite) < 5 or float(finite[-1]) > 0.15 * float(finite.max()):
         return []
-    claim = f"the learning rate came down from {finite.max():.3g} to {finite[-1]:.3g} as the run ended"
+    claim = f"the learning rate decayed from {finite.max():.3g} to {finite[-1]:.3g} by the end of the run"
     return [Signal(id="lr-annealed", claim=claim, citations=[cite(rate, len(rate) - 1, claim)])]
 
 

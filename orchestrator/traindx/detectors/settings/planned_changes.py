@@ -46,7 +46,7 @@ def _raised(plan: Plan, loss: Series, onset: int | None, counted: Numbers) -> li
     if float(earlier.max()) <= before * 1.01 and float(earlier.min()) < 0.9 * before:
         return []
     claim = (
-        f"by its settings the {plan.kind} raises the learning rate from {before:.3g} to {after:.3g} where the loss"
+        f"as configured, the {plan.kind} raises the learning rate from {before:.3g} to {after:.3g} where the loss"
         f" breaks, at {where(loss, onset)}"
     )
     places = [cite(loss, onset, f"the loss breaks here: {loss.values[onset]:.4g}"), *cite_plan(plan)]
@@ -70,7 +70,7 @@ def _zero(plan: Plan, loss: Series, expected: Numbers) -> list[Signal]:
     if lost < LOST_SHARE:
         return []
     since = where(loss, first)
-    claim = f"by its settings the {plan.kind} is at {expected[first]:.2g} from {since} on, {lost:.0%} of the run"
+    claim = f"as configured, the {plan.kind} is at {expected[first]:.2g} from {since} on, {lost:.0%} of the run"
     facts: dict[str, Fact] = {"zero_at": since, "lost_share": lost, "loss_end": float(loss.values[-1])}
     places = [*cite_plan(plan), cite(loss, first, f"from {since} on the planned rate is zero")]
     strength = min(1.0, lost / 0.3)

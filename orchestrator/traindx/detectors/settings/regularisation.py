@@ -11,8 +11,8 @@ from traindx.detectors.settings.lookup import also_set, named
 from traindx.readers.model import Setting
 
 SIGNALS: dict[str, str | SignalKind] = {
-    "regularised-heavily": SignalKind("weight decay or dropout far above the usual", group="regularised"),
-    "regularised-absurdly": SignalKind("weight decay thirty times beyond what is already much", group="regularised"),
+    "regularised-heavily": SignalKind("weight decay or dropout far above usual values", group="regularised"),
+    "regularised-absurdly": SignalKind("weight decay thirty times a value that is already high", group="regularised"),
 }
 
 DECAYS = (
@@ -43,7 +43,7 @@ MUCH_DECAY = {"sgd": 0.01, "adam": 0.05, "rmsprop": 0.05, "adagrad": 0.05, "nada
 MUCH_DECAY_DECOUPLED = 0.3
 MUCH_DROPOUT = 0.6
 ABSURD = 30
-"""times what is already much: no recipe goes there"""
+"""times a value that is already high: no recipe goes there"""
 ENTROPIES = ("ent_coef", "entropy_coef", "entropy_coeff", "entropy_weight", "ent_weight", "entropy_bonus")
 # A bonus of a hundredth is usual; from a tenth on a policy is paid for not deciding.
 MUCH_ENTROPY = 0.1
@@ -64,7 +64,7 @@ def detect(settings: Sequence[Setting], optimizer: str | None) -> list[Signal]:
         strength = min(1.0, 0.3 + 0.7 * math.log10(float(decay.value) / much))
         heavy = _heavy(settings, decay, "weight_decay", much, strength)
         times = float(decay.value) / much
-        said = f"`{decay.key}` = {decay.value:g} is {times:.0f} times what is already much"
+        said = f"`{decay.key}` = {decay.value:g} is {times:.0f} times a value that is already high"
         absurd = Signal(id="regularised-absurdly", claim=said, citations=heavy.citations, facts=heavy.facts)
         return [heavy, absurd] if times >= ABSURD else [heavy]
     entropy = named(settings, *ENTROPIES)
@@ -79,7 +79,7 @@ def detect(settings: Sequence[Setting], optimizer: str | None) -> list[Signal]:
 
 
 def _heavy(settings: Sequence[Setting], setting: Setting, fact: str, much: float, strength: float) -> Signal:
-    claim = f"`{setting.key}` = {setting.value:g}, where {much:g} is already much"
+    claim = f"`{setting.key}` = {setting.value:g}, and {much:g} is already high"
     facts: dict[str, Fact] = {fact: setting.value, "decay_place": f"{setting.source}:{setting.line}"}
     places = [cite_setting(row, claim) for row in [setting, *also_set(settings, setting)[:2]]]
     return Signal(id="regularised-heavily", claim=claim, strength=strength, citations=places, facts=facts)

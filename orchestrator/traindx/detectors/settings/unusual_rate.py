@@ -15,14 +15,14 @@ from traindx.detectors.settings.lookup import named, rates
 from traindx.readers.model import Series, Setting
 
 SIGNALS: dict[str, str | SignalKind] = {
-    "lr-far-below-usual": "the configured learning rate is far below what the optimizer is usually given",
+    "lr-far-below-usual": "the configured learning rate is far below the usual range for the optimizer",
     "lr-absurd": SignalKind(
-        "the learning rate is thirty times beyond what the optimizer is usually given", group="lr-above-usual"
+        "the learning rate is thirty times above the usual range for the optimizer", group="lr-above-usual"
     ),
     "lr-far-above-usual": SignalKind(
-        "the configured learning rate is far above what the optimizer is usually given", group="lr-above-usual"
+        "the configured learning rate is far above the usual range for the optimizer", group="lr-above-usual"
     ),
-    "lr-modest": "the learning rate is in the lower half of what the optimizer is usually given",
+    "lr-modest": "the learning rate is in the lower half of the usual range for the optimizer",
 }
 
 # From fine-tuning recipes at the low end to the boldest that is usual for training from scratch.
@@ -70,7 +70,7 @@ def detect(settings: Sequence[Setting], logged: Series | None, optimizer: str | 
     if low <= top.value <= high:
         return _modest(top, kind, math.sqrt(low * high)) if kind in USUAL else []
     below = top.value < low
-    claim = f"`{top.key}` = {top.value:g}, where {kind} is usually given {low:g} to {high:g}"
+    claim = f"`{top.key}` = {top.value:g}; the usual range for {kind} is {low:g} to {high:g}"
     facts: dict[str, Fact] = {
         "lr": top.value,
         "lr_key": top.key,
@@ -86,7 +86,7 @@ def detect(settings: Sequence[Setting], logged: Series | None, optimizer: str | 
     if below:
         found += _modest(top, kind, low)
     if not below and outside >= ABSURD:
-        said = f"`{top.key}` = {top.value:g} is {outside:.0f} times the most that {kind} is usually given"
+        said = f"`{top.key}` = {top.value:g} is {outside:.0f} times the usual maximum for {kind}"
         found.append(Signal(id="lr-absurd", claim=said, citations=places, facts=facts))
     return found
 
@@ -112,5 +112,5 @@ def _modest(top: _Rate, kind: str, middle: float) -> list[Signal]:
     """A rate in the lower half of what is usual does not break a run by itself."""
     if top.value > middle:
         return []
-    claim = f"`{top.key}` = {top.value:g} is modest for {kind}"
+    claim = f"`{top.key}` = {top.value:g} is moderate for {kind}"
     return [Signal(id="lr-modest", claim=claim, citations=[top.cited(claim)])]

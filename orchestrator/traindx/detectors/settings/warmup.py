@@ -15,9 +15,9 @@ from traindx.readers.code.codebase import CodeUnit
 from traindx.readers.model import Series, Setting
 
 SIGNALS = {
-    "warmup-zero": "a warm-up can be set and is set to zero, at a bold learning rate",
+    "warmup-zero": "warm-up is explicitly set to zero, at a high learning rate",
     "no-warmup": "the learning rate starts at its peak",
-    "transformer-without-warmup": "attention layers, a bold rate of Adam's kind, and no warm-up",
+    "transformer-without-warmup": "attention layers, a high rate with an Adam-like optimizer, and no warm-up",
 }
 
 WARMUPS = (
