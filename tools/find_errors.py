@@ -6,6 +6,7 @@ from traindx.contract import ErrorSummary
 from traindx.detectors.errors import families
 from traindx.readers import LogError, Run
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
+from traindx.vocabulary.error_texts import error_patterns
 
 
 class Input(ToolInput):
@@ -35,7 +36,7 @@ def find_errors(given: Input, run: Run) -> ErrorReport:
         errors=[_row(row) for row in errors[:most]],
         warnings=[_row(row) for row in warnings[:most]],
         left_out=max(0, len(errors) - most) + max(0, len(warnings) - most),
-        signals=families.detect(errors, run.code),
+        signals=families.detect(errors, run.code, error_patterns(run.project)),
     )
 
 

@@ -72,7 +72,8 @@ def open_part(whole: OpenRun, part: str, remark: str, listener: Listener = null_
 
 def open_toolbelt(scope: Scope, project: Project, listener: Listener = null_listener) -> Toolbelt:
     """The toolbelt for a run: our tools and the project's own."""
-    return Toolbelt(scope, [project.tools] if project.tools else [], progress=partial(_tell, listener))
+    tools = [project.tools] if project.tools else []
+    return Toolbelt(scope, tools, project=project.home, progress=partial(_tell, listener))
 
 
 def _tell(listener: Listener, progress: str) -> None:

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
-from traindx.errors import UnreadableInput
+from traindx.definitions.rules import LogFormat, load_rules
+from traindx.errors import DefinitionError, UnreadableInput
 from traindx.readers import checkpoints, trackers
 from traindx.readers.checkpoints import Checkpoint, Weights
 from traindx.readers.code import codebase
@@ -28,6 +29,7 @@ from traindx.readers.folder.progress import Progress, watched
 from traindx.readers.folder.recognise import recognise
 from traindx.readers.logs.clock import Clock, read_clock
 from traindx.readers.logs.errors import read_errors
+from traindx.readers.logs.formats import read_formatted
 from traindx.readers.logs.lines import LARGE, LineIndex, excerpt, is_indexable
 from traindx.readers.logs.logsettings import read_log_settings
 from traindx.readers.logs.ranks import ClusterFacts, read_cluster
@@ -65,8 +67,9 @@ FIRST_RECORDS = 3
 class Run:
     """What a run left behind. Nothing on disk makes reading it fail: what cannot be read becomes a remark."""
 
-    def __init__(self, scope: Scope, progress: Progress | None = None) -> None:
+    def __init__(self, scope: Scope, progress: Progress | None = None, project: Path | None = None) -> None:
         self.scope = scope
+        self.project = project
         self.remarks: list[str] = []
         self._progress = progress
         self._indexes: dict[str, LineIndex | None] = {}
@@ -221,8 +224,20 @@ class Run:
         plain = read_plain(handle, file.path)
         if plain is not None:
             return plain
+        told = self._said(read_formatted(handle, file.path, self._formats))
+        if told:
+            return told
         found = mark_resumed(self._said(read_log(handle, file.path)), self._resumptions.get(file.path, []))
         return [replace(row, clock=partial(self._written_at, file.path)) for row in found]
+
+    @cached_property
+    def _formats(self) -> list[LogFormat]:
+        """The forms of lines that the project declares."""
+        try:
+            return load_rules(LogFormat, self.project)
+        except DefinitionError as error:
+            self._remark(f"the project's log formats were not used: {error}")
+            return []
 
     def _launch_settings(self, file: RunFile) -> list[Setting]:
         """The options that a launch script gives: `srun python train.py --lr 0.2`."""

@@ -23,11 +23,19 @@ class WorkerConfig:
     only: tuple[str, ...]
     readable: tuple[str, ...]
     memory_mb: int
+    project: str = ""
+    """the `.traindx` folder around the run"""
 
     @classmethod
     def parse(cls, message: Mapping[str, Any]) -> WorkerConfig:
         """The config that `asdict` of another one describes."""
-        return cls(message["root"], tuple(message["only"]), tuple(message["readable"]), message["memory_mb"])
+        return cls(
+            message["root"],
+            tuple(message["only"]),
+            tuple(message["readable"]),
+            message["memory_mb"],
+            message["project"],
+        )
 
     def message(self) -> dict[str, Any]:
         """The config as the first message to the worker."""

@@ -25,8 +25,8 @@ _EXTRAS = {"torch": "traindx[torch]"}
 
 Tasks = Callable[[Task], Tool | None]
 """finds the function that does a task"""
-Open = Callable[[Scope, Callable[[str], None]], object]
-"""makes what the tools look at, out of its scope and a way to tell how far the reading has come"""
+Open = Callable[[Scope, Callable[[str], None], Path | None], object]
+"""makes what the tools look at, out of its scope, a way to tell how far the reading has come, and the project"""
 Finish = Callable[[ToolOutput, Any], ToolOutput]
 """completes what a tool has returned, given what the tool looked at"""
 
@@ -57,7 +57,8 @@ class Service:
         self._answers = answers
         self._tasks = tasks
         self._finish = finish
-        self._run = open_run(Scope(Path(config.root), config.only), self._tell)
+        project = Path(config.project) if config.project else None
+        self._run = open_run(Scope(Path(config.root), config.only), self._tell, project)
         self._tools: dict[tuple[str, str | None], Tool] = {}
 
     def answer(self, request: dict[str, Any]) -> bytes:

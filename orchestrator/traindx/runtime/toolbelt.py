@@ -42,6 +42,7 @@ class Toolbelt:
         scope: Scope,
         tool_folders: Sequence[Path] = (),
         *,
+        project: Path | None = None,
         memory_mb: int = 4096,
         progress: Progress | None = None,
     ) -> None:
@@ -52,6 +53,7 @@ class Toolbelt:
         self._folders = [Path(folder).resolve() for folder in tool_folders]
         self._found = find_tools(self._folders)
         self._memory_mb = memory_mb
+        self._project = project
         self._workers: dict[Party, WorkerProcess] = {}
         self._specs: dict[str, ToolSpec] | None = None
         self._answers: dict[tuple[str | Task, str], ToolResult] = {}
@@ -215,8 +217,11 @@ class Toolbelt:
             self._forget(party)
             worker = None
         if worker is None:
-            readable = readable_paths(self.scope, import_folders(), self._folders)
-            config = WorkerConfig(str(self.scope.root), self.scope.only, tuple(readable), self._memory_mb)
+            readable = readable_paths(
+                self.scope, import_folders(), [*self._folders, *([self._project] if self._project else [])]
+            )
+            home = str(self._project or "")
+            config = WorkerConfig(str(self.scope.root), self.scope.only, tuple(readable), self._memory_mb, home)
             try:
                 worker = self._workers[party] = WorkerProcess(config)
             except (OSError, RuntimeError) as error:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import chain, islice
 from typing import TypeVar
 
 from traindx.contract.request import Mentions, Quantity
 from traindx.pipeline.request.clauses import Clause, suspicion
+from traindx.vocabulary.error_texts import error_by_itself
 
 _MOST = 40
 """of each sort: a pasted log would otherwise fill the context package"""
@@ -108,12 +110,17 @@ def _count(text: str) -> float:
 
 _MOST_QUOTES = 60
 
+
+@cache
+def _known() -> re.Pattern[str]:
+    """Error texts that people paste without the exception's name, to the end of their line."""
+    return re.compile(rf"(?:{error_by_itself().pattern}|{_ALSO_KNOWN})[^\n]{{0,300}}", re.IGNORECASE)
+
+
 _RAISED = re.compile(r"(?<![\w.])[A-Za-z_][\w.]{0,80}(?:Error|Exception|Warning|Interrupt)\b(?::[^\n]{1,500})?")
-_KNOWN = re.compile(
-    r"(?:CUDA (?:error|out of memory)|CUDNN_STATUS_|NCCL (?:WARN|error|communicator|watchdog)|Segmentation fault"
-    r"|Bus error|slurmstepd: error|var\(\): degrees of freedom|No space left on device|out of memory|oom-kill"
-    r"|device-side assert|NVRM: Xid|undefined symbol|DUE TO TIME LIMIT)[^\n]{0,300}",
-    re.I,
+_ALSO_KNOWN = (
+    r"CUDA error|CUDNN_STATUS_|NCCL (?:communicator|watchdog)|slurmstepd: error|var\(\): degrees of freedom"
+    r"|out of memory|device-side assert|NVRM: Xid|undefined symbol"
 )
 _QUOTED = re.compile(
     r"(?<![\w'])'([^'\n]{3,300})'(?!\w)|\"([^\"\n]{3,300})\"|`([^`\n]{3,300})`|\u201c([^\u201d\n]{3,300})\u201d"
@@ -150,7 +157,7 @@ def errors(text: str) -> tuple[str, ...]:
     quoted = [(m.span(), words) for m in _QUOTED.finditer(text) for words in m.groups() if words]
     quoted = [(span, words) for span, words in quoted if _ERRORLIKE.search(words) or _RAISED.search(words)]
     found = [(span[0], words) for span, words in quoted]
-    for match in chain(_RAISED.finditer(text), _KNOWN.finditer(text)):
+    for match in chain(_RAISED.finditer(text), _known().finditer(text)):
         if not any(start <= match.start() < end for (start, end), _ in quoted[:_MOST_QUOTES]):
             found.append((match.start(), _trimmed(match[0])))
     ordered = list(dict.fromkeys(words for _, words in sorted(found) if words))[:_MOST_QUOTES]

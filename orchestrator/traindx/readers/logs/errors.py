@@ -14,6 +14,7 @@ from typing import BinaryIO, Literal
 from traindx.readers.logs.lines import RawBlocks
 from traindx.readers.logs.resumed import speaks_of_resuming
 from traindx.readers.model import LogError
+from traindx.vocabulary.error_texts import error_by_itself
 from traindx.vocabulary.prefixes import LEVEL, PREFIX
 
 LONGEST = 2_000
@@ -41,12 +42,6 @@ _EXCEPTION = re.compile(
     r"(?:[A-Za-z_]\w{0,80}\.){0,8}[A-Za-z_]\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Warning|Iteration)(?::|$)"
 )
 _ANY_EXCEPTION = re.compile(r"[A-Za-z_][\w.]{0,160}(?::\s|$)")
-_FATAL = re.compile(
-    r"slurmstepd: error:|srun: error:|^Killed$|\bKilled\s{1,20}python|Segmentation fault|Bus error|\(core dumped\)"
-    r"|CUDA out of memory|CUDA error:|NCCL (?:error|WARN|failure)|Watchdog caught collective|ran out of memory"
-    r"|oom-kill|Out of memory: Kill|RESOURCE_EXHAUSTED|No space left on device|terminate called after throwing"
-    r"|killed due to memory|DUE TO (?:TIME LIMIT|PREEMPTION|NODE FAILURE)|Caught signal \d|exit code -?9\b"
-)
 _QUOTED = re.compile(r"\"[^\"]{0,400}\"|`[^`]{0,400}`|(?<!\w)'[^']{0,400}'(?!\w)")
 _WARNING = re.compile(r"\b[A-Z]\w{0,60}Warning: ")
 _GENERATED = re.compile(r"\b(?:sample|samples|generated|generation|completion|prompt|prediction)\b", re.IGNORECASE)
@@ -131,7 +126,7 @@ class _Reader:
             self._note(number, line, message, kind)
         elif said in {"INFO", "DEBUG"}:
             return  # `INFO CUDA out of memory guard enabled`: who logs it as information does not report a failure
-        elif _FATAL.search(_QUOTED.sub("", message)) or said in {"ERROR", "CRITICAL", "FATAL", "E", "F"}:
+        elif error_by_itself().search(_QUOTED.sub("", message)) or said in {"ERROR", "CRITICAL", "FATAL", "E", "F"}:
             self._note(number, line, message, "error")
         elif said in {"WARNING", "WARN", "W"} or _WARNING.search(message):
             self._note(number, line, message, "warning")

@@ -1,0 +1,126 @@
+"""Small definitions in YAML, one file each, named after what they define: error patterns, code rules, log formats.
+
+Ours stand in `prompts/<kind>/`, a project's own in `.traindx/<kind>/`. A wrong file is named with its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from traindx.definitions.content import PROMPTS
+from traindx.errors import DefinitionError, did_you_mean
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class Rule(BaseModel):
+    """A definition; its name is the file's."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    source: Path
+
+
+class ErrorPattern(Rule):
+    """Texts of errors that mean one thing."""
+
+    means: str
+    rank: int = Field(default=100, description="where several match a line, the lowest names the error")
+    matches: tuple[str, ...] = Field(default=(), description="searched in an error's own line, whatever the case")
+    alone: tuple[str, ...] = Field(default=(), description="a line with such a text is an error by itself")
+
+    @field_validator("matches", "alone")
+    @classmethod
+    def _compile(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_checked(one) for one in given)
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """What is searched in the line of an error."""
+        return re.compile("|".join(f"(?:{one})" for one in self.matches) or r"(?!)", re.IGNORECASE)
+
+
+class CodeRule(Rule):
+    """A statement that should not be there, searched in simple statements without comments and line breaks."""
+
+    means: str
+    statement: str
+    unless: str = Field(default="", description="silent in a file in which this is found")
+
+    @field_validator("statement", "unless")
+    @classmethod
+    def _compile(cls, given: str) -> str:
+        return _checked(given)
+
+
+class LogFormat(Rule):
+    """A line of a log, as a regular expression whose named groups are `epoch`, `step` and metrics."""
+
+    line: str
+
+    @field_validator("line")
+    @classmethod
+    def _compile(cls, given: str) -> str:
+        if not re.compile(_checked(given)).groupindex:
+            raise ValueError("needs named groups: `(?P<epoch>\\d+)`, `(?P<train_loss>\\S+)`")
+        return given
+
+
+KINDS: dict[type[Rule], str] = {ErrorPattern: "error_patterns", CodeRule: "code_rules", LogFormat: "log_formats"}
+Found = TypeVar("Found", bound=Rule)
+
+
+def load_rules(kind: type[Found], project: Path | None = None) -> list[Found]:
+    """Ours, then those of a project's `.traindx/` folder; raises `DefinitionError` at the first wrong file."""
+    folders = [PROMPTS / KINDS[kind], *([project / KINDS[kind]] if project is not None else [])]
+    found: dict[str, Found] = {}
+    for folder in folders:
+        for path in sorted(folder.glob("*.yaml")):
+            if path.stem in found:
+                raise DefinitionError(path, 1, f"`{path.stem}` is already defined in `{found[path.stem].source}`")
+            found[path.stem] = _load(path, kind)
+    return list(found.values())
+
+
+def _load(path: Path, kind: type[Found]) -> Found:
+    try:
+        values = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)  # noqa: S506 - the loader is a safe one
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise DefinitionError(path, line, f"not valid YAML: {error.problem}") from None
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise DefinitionError(path, 1, f"cannot be read: {error}") from None
+    if not isinstance(values, dict):
+        raise DefinitionError(path, 1, "must be a mapping of names to values")
+    try:
+        return kind.model_validate({**values, "name": path.stem, "source": path})
+    except ValidationError as error:
+        raise DefinitionError(path, *_complaint(error, path, list(kind.model_fields))) from None
+
+
+def _complaint(error: ValidationError, path: Path, known: Sequence[str]) -> tuple[int, str]:
+    problem = error.errors()[0]
+    key = str(problem["loc"][0]) if problem["loc"] else ""
+    rows = path.read_text(encoding="utf-8").splitlines()
+    line = next((number for number, row in enumerate(rows, 1) if row.startswith(f"{key}:")), 1)
+    if problem["type"] == "extra_forbidden":
+        return line, f"unknown key `{key}`.{did_you_mean(key, known)}"
+    if problem["type"] == "missing":
+        return 1, f"`{key}` is missing"
+    return line, f"`{key}`: {str(problem['msg']).removeprefix('Value error, ')}"
+
+
+def _checked(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"not a regular expression: {error}") from None
+    return pattern

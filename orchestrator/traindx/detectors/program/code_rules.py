@@ -1,0 +1,45 @@
+"""Statements that should not be there: rules that are a line of YAML each."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from traindx.contract import Signal
+from traindx.definitions.rules import CodeRule
+from traindx.detectors.citing import cite_line
+from traindx.readers.code.codebase import CodeUnit
+
+_COMPOUND = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If, ast.For, ast.AsyncFor, ast.While, ast.With,
+    ast.AsyncWith, ast.Try, ast.Match,
+)  # fmt: skip
+MOST_PLACES = 5
+
+
+def detect(code: Sequence[CodeUnit], rules: Sequence[CodeRule]) -> list[Signal]:
+    """Every rule that some statement breaks, with the first places."""
+    statements = {unit.path: list(_statements(unit.tree)) for unit in code}
+    signals = []
+    for rule in rules:
+        wanted, unless = re.compile(rule.statement), re.compile(rule.unless) if rule.unless else None
+        places = [
+            cite_line(unit.path, unit.file_line(line), rule.means)
+            for unit in code
+            if unless is None or not any(unless.search(text) for _, text in statements[unit.path])
+            for line, text in statements[unit.path]
+            if wanted.search(text)
+        ]
+        if places:
+            claim = f"{rule.means}: {places[0].source}, {places[0].locator}"
+            facts = {"rule_place": f"{places[0].source}:{places[0].locator.removeprefix('line ')}"}
+            signals.append(Signal(id=rule.name, claim=claim, citations=places[:MOST_PLACES], facts=dict(facts)))
+    return signals
+
+
+def _statements(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Simple statements with their lines, written the one way that `ast.unparse` writes them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and not isinstance(node, _COMPOUND):
+            yield node.lineno, ast.unparse(node)

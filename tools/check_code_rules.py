@@ -1,0 +1,25 @@
+"""Statements that should not be there, by rules that are one file each."""
+
+from traindx.definitions.rules import CodeRule, load_rules
+from traindx.detectors.program import code_rules
+from traindx.readers import Run
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
+
+
+class Input(ToolInput):
+    """Nothing to choose: every rule is applied to every file."""
+
+
+class RuleReport(ToolOutput):
+    """The rules that were applied."""
+
+    rules: list[str]
+
+
+@tool(needs=["code"], emits={rule.name: rule.means for rule in load_rules(CodeRule)})
+def check_code_rules(given: Input, run: Run) -> RuleReport:  # noqa: ARG001 - every tool takes its input
+    """Apply the code rules, ours and the project's own (`.traindx/code_rules/`), to the run's program."""
+    if not run.code:
+        raise NoData("no Python file or notebook in this run")
+    rules = load_rules(CodeRule, run.project)
+    return RuleReport(rules=[rule.name for rule in rules], signals=code_rules.detect(run.code, rules))
