@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q install -c constraints.txt
 SOURCES := orchestrator tools tests examples docs benchmarks hatch_build.py
 
-.PHONY: demo test quick check format lint types floors fresh catalog house examples wheel-test fuzz bench clean
+.PHONY: demo test quick check format lint types floors fresh catalog picture examples wheel-test fuzz bench clean
 
 demo: .venv/.runtime  ## diagnose a bundled broken run, no API key needed
 	@$(BIN)/traindx demo
@@ -30,14 +30,14 @@ floors: .venv/.dev
 	$(BIN)/lint-imports
 
 fresh: .venv/.dev  ## generated documents are up to date
-	$(BIN)/python docs/draw_house.py --check
+	$(BIN)/python docs/draw_rooms.py --check
 	$(BIN)/python -m traindx.diagnosis.compiled --check
 
 catalog: .venv/.dev  ## compile the failure modes into prompts/failure_modes.json
 	$(BIN)/python -m traindx.diagnosis.compiled
 
-house: .venv/.dev  ## redraw docs/house.svg from the import graph
-	$(BIN)/python docs/draw_house.py
+picture: .venv/.dev  ## redraw docs/rooms.svg from the import graph
+	$(BIN)/python docs/draw_rooms.py
 
 examples: .venv/.dev  ## run the example trainings again
 	$(BIN)/python examples/regenerate.py

@@ -12,6 +12,7 @@ quadratic pull of every weight towards the magnitude of its tier, which is fitte
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import math
 import sys
@@ -35,7 +36,7 @@ from traindx.diagnosis.merge import NOTICED
 from traindx.diagnosis.scoring import counted, weigh
 from traindx.diagnosis.signals import SignalRegistry
 from traindx.diagnosis.weights import WEIGHTS, Weights
-from traindx.evaluation import LabelledCase, Outcome, find_cases, score
+from traindx.evaluation import LabelledCase, Outcome, open_cases, score
 from traindx.evaluation.case import Truth
 from traindx.evaluation.score import outcome
 from traindx.runtime import Toolbelt
@@ -78,8 +79,8 @@ class Example:
 
 def collect(roots: Sequence[Path]) -> dict[str, Any]:
     """The signals of every labelled run below the roots."""
-    cases = [(root.name, case) for root in roots for case in find_cases(root)]
-    with ThreadPoolExecutor(2) as pool:
+    with contextlib.ExitStack() as opened, ThreadPoolExecutor(2) as pool:
+        cases = [(root.name, case) for root in roots for case in opened.enter_context(open_cases(root))]
         return dict(pool.map(lambda row: (f"{row[0]}/{row[1].name}", _signals_of(row[1])), cases))
 
 

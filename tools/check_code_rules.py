@@ -16,7 +16,7 @@ class RuleReport(ToolOutput):
     rules: list[str]
 
 
-@tool(needs=["code"], emits={rule.name: rule.means for rule in load_rules(CodeRule)})
+@tool(needs=["code"], emits=code_rules.SIGNALS)
 def check_code_rules(given: Input, run: Run) -> RuleReport:  # noqa: ARG001 - every tool takes its input
     """Apply the code rules, ours and the project's own (`.traindx/code_rules/`), to the run's program."""
     if not run.code:

@@ -20,7 +20,7 @@ class Input(ToolInput):
 class Together(ToolOutput):
     """The curves that were looked at together."""
 
-    resolve_inputs: list[str]
+    looked_at: list[str]
 
 
 @tool(
@@ -47,7 +47,7 @@ def compare_metrics(given: Input, run: Run) -> Together:  # noqa: ARG001 - every
         *(loss_scale.logged(series) or loss_scale.announced(heads)),
         *loss_scale.skipped(run.series),
     ]
-    resolve_inputs = sorted({row.name for row in series if words_without_digits(row) & _BELONG_TOGETHER})
-    if not found and not resolve_inputs and not tasks.task_groups(series):
+    looked_at = sorted({row.name for row in series if words_without_digits(row) & _BELONG_TOGETHER})
+    if not found and not looked_at and not tasks.task_groups(series):
         raise NoData("no KL term, no pair of adversarial losses and no metric of several tasks among the series")
-    return Together(resolve_inputs=resolve_inputs, signals=found)
+    return Together(looked_at=looked_at, signals=found)

@@ -14,7 +14,7 @@ from tests.tools.signal_case import (
     trained,
 )
 
-INIT, MATH = "check_initialisation", "check_math"
+INIT, MATH, RULES = "check_initialisation", "check_math", "check_code_rules"
 
 
 def initialised(line: str) -> dict[str, str]:
@@ -28,6 +28,15 @@ def loss(line: str) -> dict[str, str]:
 
 
 CASES = [
+    case(RULES, "a detach whose result is lost", script("def step(h):\n    h.detach()  # cut\n    return h"),
+         "detach-discarded"),
+    case(RULES, "a detach of one part of a tuple", script("def step(state):\n    state[0].detach()\n    return state"),
+         "detach-discarded"),
+    case(RULES, "a detach that is assigned", script("def step(h):\n    h = h.detach()\n    return h"),
+         silent="detach-discarded"),
+    case(RULES, "a detach in place", script("def step(h):\n    h.detach_()\n    return h"), silent="detach-discarded"),
+    case(RULES, "a detach that is passed on", script("def step(h, log):\n    log(h.detach())\n    return h.detach()"),
+         silent="detach-discarded"),
     case(INIT, "a spread of two", initialised("nn.init.normal_(m.weight, std=2.0)"), "init-too-wide",
          "init-ordinary init-constant"),
     case(INIT, "a spread of two for the bias", initialised("nn.init.normal_(m.bias, std=2.0)"), silent="init-too-wide"),

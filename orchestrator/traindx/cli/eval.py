@@ -23,6 +23,9 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
         description="A case is a folder with `run/` and `truth.yaml`. PATH holds any number, in folders or archives.",
     )
     parser.add_argument("path", metavar="PATH", type=Path, help="a folder of cases, or an archive (zip, tar, tar.gz)")
+    parser.add_argument(
+        "--totals", action="store_true", help="print the figures only, not which case went wrong: for a frozen batch"
+    )
     parser.set_defaults(run=run)
 
 
@@ -37,7 +40,9 @@ def run(args: argparse.Namespace) -> int:
     with open_cases(args.path) as cases:
         outcomes = evaluate(cases, heard=_tell if watched else null_listener)
     card = score(outcomes, cases)
-    if args.json:
+    if args.totals:
+        write(card.model_dump_json(exclude={"confusion"}) + "\n" if args.json else as_text(card, [], page_for(args)))
+    elif args.json:
         rows = {"scorecard": card.model_dump(), "outcomes": [row.model_dump() for row in outcomes]}
         write(json.dumps(rows, indent=2) + "\n")
     else:

@@ -33,7 +33,7 @@ def as_text(card: Scorecard, outcomes: Sequence[Outcome], page: Page) -> str:
         for expected, counts in card.confusion.items()
     }
     rows = [(expected, _counts(counts)) for expected, counts in missed.items() if counts]
-    if rows:
+    if rows and outcomes:
         canvas.heading("Expected cause, and what was named instead")
         canvas.rows(rows, indent=2)
     wrong = [row for row in outcomes if page.verbose or _wrong(row)]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from traindx.contract import Fact
 from traindx.detectors.comparison.difference import Difference
 from traindx.readers.model import Setting
+from traindx.vocabulary.settings import CLIP
 
 ABSENT = "(not set)"
 
@@ -60,7 +61,7 @@ _KINDS = (
         0.9,
         r"precision|fp16|bf16|half|amp|autocast|dtype|loss_?scale|tf32",
     ),
-    _kind("clipping bounds every update", 0.88, r"clip|max_grad_norm|max_norm"),
+    _kind("clipping bounds every update", 0.88, CLIP.pattern),
     _kind(
         "the loss is what is optimized",
         0.85,

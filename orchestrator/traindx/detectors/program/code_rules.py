@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from traindx.contract import Signal
-from traindx.definitions.rules import CodeRule
+from traindx.definitions.rules import CodeRule, load_rules
 from traindx.detectors.citing import cite_line
 from traindx.readers.code.codebase import CodeUnit
 
@@ -16,6 +16,7 @@ _COMPOUND = (
     ast.AsyncWith, ast.Try, ast.Match,
 )  # fmt: skip
 MOST_PLACES = 5
+SIGNALS = {rule.name: rule.means for rule in load_rules(CodeRule)}
 
 
 def detect(code: Sequence[CodeUnit], rules: Sequence[CodeRule]) -> list[Signal]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,13 +9,9 @@ import numpy as np
 from traindx.readers.code.codebase import CodeUnit
 from traindx.readers.model import Series, Setting
 from traindx.vocabulary.optimizers import KNOWN_OPTIMIZERS
+from traindx.vocabulary.settings import CLIP, OPTIMIZER, RATE
 
-_RATE = re.compile(
-    r"(?:^|[^a-z])(?:lrs?|learning_?rates?|peaks?|rates?)(?:[^a-z]|$)|max_lr|base_lr|lr$|(?:^|\.)eta0?$", re.IGNORECASE
-)
-_CLIP = re.compile(r"clip|max_grad_norm|max_norm", re.IGNORECASE)
 NO_CLIP = 1e5
-_OPTIMIZER = re.compile(r"optim|(?:^|\.)opt(?:imizer)?(?:_name|\.name|\.type)?$", re.IGNORECASE)
 
 _OF_ADAM = {"beta1", "beta2", "betas", "adambeta1", "adambeta2", "adamepsilon"}
 _OF_SGD = {"momentum", "mom", "nesterov", "sgdmomentum"}
@@ -32,14 +27,14 @@ def is_number(setting: Setting) -> bool:
 def rates(settings: Sequence[Setting]) -> list[Setting]:
     """Every learning rate that is configured, in the order of the settings."""
     numbers = [row for row in settings if is_number(row) and 0 < float(row.value) < 100]
-    return [row for row in numbers if _RATE.search(row.key.rsplit(".", 1)[-1])]
+    return [row for row in numbers if RATE.search(row.key.rsplit(".", 1)[-1])]
 
 
 def clip_threshold(settings: Sequence[Setting]) -> Setting | None:
     """The gradient-clipping threshold, where one is set to something above zero."""
     # A threshold that nothing reaches is how people measure the norm without clipping.
     numbers = [row for row in settings if is_number(row) and 0 < float(row.value) < NO_CLIP]
-    return next((row for row in numbers if _CLIP.search(row.key)), None)
+    return next((row for row in numbers if CLIP.search(row.key)), None)
 
 
 def in_force(found: list[Setting]) -> list[Setting]:
@@ -60,7 +55,7 @@ def peak_rate(settings: Sequence[Setting], rate: Series | None) -> float | None:
 def optimizer(settings: Sequence[Setting], code: Sequence[CodeUnit], series: Sequence[Series]) -> str | None:
     """The optimizer's name in lower case: from the configuration, else from the class the code constructs."""
     for row in settings:
-        if isinstance(row.value, str) and _OPTIMIZER.search(row.key):
+        if isinstance(row.value, str) and OPTIMIZER.search(row.key):
             found = KNOWN_OPTIMIZERS.search(row.value)
             if found:
                 return found.group().lower()

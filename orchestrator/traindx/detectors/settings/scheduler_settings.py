@@ -14,15 +14,10 @@ from traindx.detectors.curves.shape import Numbers
 from traindx.detectors.settings.lookup import is_number, named, rates
 from traindx.readers.code.codebase import CodeUnit
 from traindx.readers.model import Setting
+from traindx.vocabulary.settings import EPOCH_NAMES, RATE_NAMES, SCHEDULER, STEP_NAMES
 
 Unit = Literal["step", "epoch", ""]
 Rate = Callable[[Numbers], Numbers]
-_BASES = ("lr", "learning_rate", "base_lr", "lr0", "peak_lr", "initial_lr", "max_lr")
-_EPOCHS = ("epochs", "num_epochs", "max_epochs", "n_epochs", "num_train_epochs", "train_epochs")
-_STEPS = ("max_steps", "total_steps", "num_steps", "n_steps", "steps", "max_iters", "iters", "num_training_steps")
-_KEY = re.compile(
-    r"(?:^|[._])(?:lr_?)?sched(?:uler|ule)?(?:[._](?:type|name|kind))?$|lr_scheduler_type$|lr_decay_style$"
-)
 _WORDS = (
     ("CosineAnnealingWarmRestarts", re.compile(r"restart", re.IGNORECASE)),
     ("OneCycleLR", re.compile(r"one_?cycle", re.IGNORECASE)),
@@ -80,8 +75,8 @@ class Asked:
         self._call, self._certain = call, certain
         self._settings = settings
         self._used = [base]
-        self.epochs = named(settings, *_EPOCHS)
-        self.steps = named(settings, *_STEPS)
+        self.epochs = named(settings, *EPOCH_NAMES)
+        self.steps = named(settings, *STEP_NAMES)
 
     def number(self, *names: str) -> float | None:
         """A value by the name of its argument: given to the class itself, or in the configuration."""
@@ -159,7 +154,7 @@ def scheduler_of(settings: Sequence[Setting], code: Sequence[CodeUnit]) -> tuple
         # What a helper is given is computed as a rule; the run's length stands in for it.
         return _HELPERS.get(name, name) if not other else "", call if name in _TORCH else None, name in _TORCH
     for row in settings:
-        if isinstance(row.value, str) and _KEY.search(row.key) and not _of_a_class(row):
+        if isinstance(row.value, str) and SCHEDULER.search(row.key) and not _of_a_class(row):
             kind = next((kind for kind, form in _WORDS if form.search(row.value)), "")
             # Transformers' argument, whose values have one meaning each.
             return kind, None, row.key.endswith("lr_scheduler_type") and row.value in {"linear", "cosine", "constant"}
@@ -180,7 +175,7 @@ def _called(tree: ast.Module) -> dict[str, ast.Call]:
 
 def base_rate(settings: Sequence[Setting], kind: str) -> Setting | None:
     """The learning rate that the schedule is a shape of."""
-    names = ("max_lr", *_BASES) if kind == "OneCycleLR" else _BASES
+    names = ("max_lr", *RATE_NAMES) if kind == "OneCycleLR" else RATE_NAMES
     numbers = [row for row in rates(settings) if not row.key.startswith("OneCycleLR.") or kind == "OneCycleLR"]
     for name in names:
         found = named(numbers, name)

@@ -12,6 +12,7 @@ from traindx.contract import ConfigValue, ContextPackage, Fix, RootCause
 from traindx.errors import TraindxError
 from traindx.readers import Run
 from traindx.runtime import Task, Toolbelt, ToolInput, ToolOutput, tool
+from traindx.vocabulary.settings import SPOKEN
 
 PRESENT = Task("present")
 _DOWN = r"lower|reduce|decrease|cut|drop|shrink|divide|halve|turn down|bring down"
@@ -23,15 +24,6 @@ _CHANGE = re.compile(
     rf"(?:at most\s+|about\s+)?`?(?P<new>{_NUMBER})`?",
     re.IGNORECASE,
 )
-_SAME = {
-    "learning rate": "lr", "learning_rate": "lr", "base_lr": "lr", "max_lr": "lr", "peak learning rate": "lr",
-    "peak lr": "lr", "step size": "lr", "batch size": "batch_size", "weight decay": "weight_decay",
-    "wd": "weight_decay",
-    "gradient clipping": "clip", "clip norm": "clip", "max_grad_norm": "clip", "grad_clip": "clip", "clipping": "clip",
-    "gradient clip": "clip", "clip threshold": "clip", "warmup steps": "warmup_steps", "warm-up steps": "warmup_steps",
-    "warmup": "warmup_steps", "epochs": "epochs", "num_epochs": "epochs", "max_epochs": "epochs", "bs": "batch_size",
-    "train_batch_size": "batch_size", "dropout rate": "dropout", "momentum": "momentum",
-}  # fmt: skip
 _FILE = re.compile(r"(?<![\w/.-])((?:[\w.-]+/){0,8}[\w-]+\.(?:py|ya?ml|json|toml|cfg|ini|sh|ipynb))\b")
 _DIFF_FILE = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?([^\t\n]+)", re.MULTILINE)
 
@@ -127,7 +119,7 @@ def _canonical(name: str) -> str:
     """One name for each setting, however it is spelled."""
     bare = name.strip(" `").lower().rsplit(".", 1)[-1]
     bare = re.sub(r"\s+", " ", bare)
-    return _SAME.get(bare, _SAME.get(bare.replace(" ", "_"), bare.replace(" ", "_").replace("-", "_")))
+    return SPOKEN.get(bare, SPOKEN.get(bare.replace(" ", "_"), bare.replace(" ", "_").replace("-", "_")))
 
 
 def _number(value: object) -> float | None:

@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from traindx.readers.code.syntax import name_of
 from traindx.readers.logs.lines import blocks
+from traindx.vocabulary.settings import RATE_SYMBOLS
 
 LARGEST = 1 << 20
 _PACKAGES = {
@@ -138,7 +139,7 @@ def _traits_of(node: ast.AST) -> Iterator[str]:
 def _scales_by_rate(node: ast.expr) -> bool:
     product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.MatMult)
     names = {part.id.lower() for part in ast.walk(node) if isinstance(part, ast.Name)}
-    return product and bool(names & {"lr", "learning_rate", "step_size", "eta", "alpha"})
+    return product and bool(names & RATE_SYMBOLS)
 
 
 def _package(module: str) -> Iterator[str]:

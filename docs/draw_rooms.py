@@ -1,4 +1,4 @@
-"""Draws docs/house.svg: the rooms of the engine, stacked as floors, with their imports, from the import graph.
+"""Draws docs/rooms.svg: the rooms of the engine, stacked as floors, with their imports, from the import graph.
 
 `--check` compares instead of writing and fails when the picture is stale.
 """
@@ -10,9 +10,22 @@ from pathlib import Path
 import grimp
 
 ROOT = Path(__file__).resolve().parents[1]
-PICTURE = ROOT / "docs" / "house.svg"
+PICTURE = ROOT / "docs" / "rooms.svg"
 PACKAGE = "traindx"
-ROW, TOP, LEFT, WIDTH, NAME = 40, 46, 190, 1010, 118
+ROW, TOP, LEFT, WIDTH, NAME = 46, 46, 150, 1060, 128
+# What a newcomer has to keep apart: rooms that one name covers share a box.
+GROUPS = {
+    "surfaces": (
+        "What people touch: commands, chat, measuring ourselves, reports",
+        ("cli", "chat", "evaluation", "report"),
+    ),
+    "entry points": ("The Python API, and the program of the sandboxed worker", ("api", "worker")),
+    "ground": (
+        "Contract, front matter and rules in files, secrets, errors, the scripted server for tests",
+        ("definitions", "contract", "redaction", "errors", "testing"),
+    ),
+}
+MOST_BOXES = 12
 
 
 def floors() -> list[str]:
@@ -28,6 +41,15 @@ def purpose(room: str) -> str:
     path = home / "__init__.py" if home.is_dir() else home.with_suffix(".py")
     said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return said.split("\n\n", 1)[0].replace("\n", " ").rstrip(".")
+
+
+def boxes() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """What is drawn, from top to bottom: a name, its purpose, the rooms in it."""
+    found: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for room in floors():
+        name = next((name for name, (_, inside) in GROUPS.items() if room in inside), room)
+        found[name] = GROUPS[name] if name in GROUPS else (purpose(room), (room,))
+    return found
 
 
 def imports(rooms: list[str]) -> list[tuple[str, str]]:
@@ -51,10 +73,11 @@ def escaped(text: str) -> str:
 
 
 def draw() -> str:
-    """The picture: one box a room, an arc for every import (all of them run downwards)."""
-    rooms = floors()
-    at = {room: TOP + index * ROW for index, room in enumerate(rooms)}
-    height = TOP + len(rooms) * ROW + 14
+    """The picture: a box for each room or group of rooms, an arc for every import (all of them run downwards)."""
+    shown = boxes()
+    home = {room: name for name, (_, inside) in shown.items() for room in inside}
+    at = {name: TOP + index * ROW for index, name in enumerate(shown)}
+    height = TOP + len(shown) * ROW + 14
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
         ' font-family="Helvetica, Arial, sans-serif">',
@@ -62,32 +85,39 @@ def draw() -> str:
         '<text x="16" y="24" font-size="13" fill="#555555">'
         "The rooms of the engine: each imports only rooms below it (arcs on the left, top to bottom).</text>",
     ]
-    for upper, lower in imports(rooms):
-        start, end = at[upper] + 20, at[lower] + 12
+    pairs = sorted({(home[upper], home[lower]) for upper, lower in imports(list(home)) if home[upper] != home[lower]})
+    for upper, lower in pairs:
+        start, end = at[upper] + 22, at[lower] + 14
         reach = min(LEFT - 12, 14 + (end - start) * 0.24)
         parts.append(
             f'<path d="M{LEFT} {start} C{LEFT - reach:.0f} {start}, {LEFT - reach:.0f} {end}, {LEFT} {end}" fill="none"'
             ' stroke="#0072b2" stroke-opacity="0.35" stroke-width="1.2"/>'
         )
-    for room in rooms:
-        y = at[room]
+    for name, (words, inside) in shown.items():
+        y, text = at[name], LEFT + NAME + 14
+        rooms = f"{', '.join(inside)}" if len(inside) > 1 else ""
         parts.append(
-            f'<rect x="{LEFT}" y="{y}" width="{NAME}" height="30" rx="4" fill="#eef4f8" stroke="#0072b2"/>'
-            f'<text x="{LEFT + 10}" y="{y + 20}" font-size="13" font-weight="bold" fill="#10364d">{room}</text>'
-            f'<text x="{LEFT + NAME + 14}" y="{y + 20}" font-size="12" fill="#333333">{escaped(purpose(room))}</text>'
+            f'<rect x="{LEFT}" y="{y}" width="{NAME}" height="34" rx="4" fill="#eef4f8" stroke="#0072b2"/>'
+            f'<text x="{LEFT + 10}" y="{y + 22}" font-size="13" font-weight="bold" fill="#10364d">{name}</text>'
+            f'<text x="{text}" y="{y + (15 if rooms else 22)}" font-size="12" fill="#333333">{escaped(words)}</text>'
         )
+        if rooms:
+            parts.append(f'<text x="{text}" y="{y + 31}" font-size="11" fill="#777777">{rooms}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
 def main() -> int:
     """Write the picture, or compare it."""
+    if len(boxes()) > MOST_BOXES:
+        sys.stderr.write(f"{len(boxes())} boxes are more than a newcomer keeps apart: group some of them\n")
+        return 1
     drawn = draw()
     if "--check" not in sys.argv:
         PICTURE.write_text(drawn, encoding="utf-8")
         return 0
     if PICTURE.is_file() and PICTURE.read_text(encoding="utf-8") == drawn:
         return 0
-    sys.stderr.write("docs/house.svg is stale: run `make house` and commit it\n")
+    sys.stderr.write("docs/rooms.svg is out of date: run `make picture` and commit it\n")
     return 1
 
 
