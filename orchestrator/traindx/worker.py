@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 from traindx.detectors.curves import objective  # noqa: F401 nearly every tool asks for it: loaded while the parent loads
 from traindx.diagnosis.evidence.reopen import reopen
 from traindx.diagnosis.evidence.verify import REOPEN
@@ -15,6 +17,8 @@ from traindx.runtime.service import serve
 
 def main(requests: int, answers: int, parent: int) -> None:
     """Serve the toolbelt of the process `parent` over two pipes."""
+    # What was imported stays: the collector need not look at it again and again.
+    gc.freeze()
     serve((requests, answers), parent, _task, Run, fill_quotes)
 
 

@@ -20,6 +20,9 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
 
 def run(args: argparse.Namespace) -> int:
     """Diagnose the bundled run."""
+    from traindx.runtime.launch import launch_early
+
+    launch_early()
     from traindx.api import diagnose
     from traindx.cli.output import progress
     from traindx.definitions.content import EXAMPLES

@@ -80,6 +80,9 @@ def choices_from(args: argparse.Namespace) -> Choices:
 
 def run(args: argparse.Namespace) -> int:
     """Diagnose and print."""
+    from traindx.runtime.launch import launch_early
+
+    launch_early()
     from traindx.api import diagnose
     from traindx.cli.output import progress
     from traindx.cli.picture import form_of, illustrated

@@ -47,6 +47,7 @@ class Session:
         self.case_file: Path | None = None
         self.diagnosis: Diagnosis | None = None
         self._notes: list[str] = []
+        self._registry: Registry | None = None
         self._held = contextlib.AsyncExitStack()
 
     async def __aenter__(self) -> Session:
@@ -57,7 +58,12 @@ class Session:
             if kept is not None:
                 held.callback(kept.close)
                 self.transcript, self.case_file = kept, kept.path
-            await self._narrow_to_the_failed_run(held)
+            # The worker is still waking up: what else is needed is read meanwhile.
+            whole = self.run
+            _, registry = await asyncio.gather(
+                self._narrow_to_the_failed_run(held), asyncio.to_thread(Registry.load, whole.project)
+            )
+            self._registry = registry if self.run is whole else None
             self._held = held.pop_all()
         return self
 
@@ -74,7 +80,7 @@ class Session:
 
     async def cases(self, message: str = "", specialist: str | None = None) -> list[Case] | Diagnosis:
         """What the specialists are given, or the answer that needs none of them."""
-        registry = Registry.load(self.run.project)
+        registry = self._registry or Registry.load(self.run.project)
         context = await self.context()
         if len(context.runs) > 1:
             return several_runs(context, self.run.scope.root, self._provenance("none"))

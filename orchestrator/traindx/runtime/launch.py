@@ -5,6 +5,7 @@ None of them depends on the folder the user stands in or on what that folder con
 
 from __future__ import annotations
 
+import contextlib
 import os
 import site
 import subprocess
@@ -46,8 +47,19 @@ class Launched:
     complaints: int
 
 
+_WAITING: list[Launched] = []
+
+
+def launch_early() -> None:
+    """Start the next worker now, while this process goes on loading; one that is not needed ends with this process."""
+    with contextlib.suppress(OSError, RuntimeError):
+        _WAITING.append(launch())
+
+
 def launch() -> Launched:
-    """Start a worker that waits for its config; raises `OSError` when there is no interpreter to start."""
+    """A worker that waits for its config; raises `OSError` when there is no interpreter to start."""
+    if _WAITING:
+        return _WAITING.pop()
     take, requests = os.pipe()
     answers, give = os.pipe()
     complaints, complain = os.pipe()

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from traindx.contract import ToolUse
 from traindx.errors import DefinitionError, TraindxError, UnknownName
+from traindx.runtime.compiled import read_compiled
 from traindx.runtime.declaration import Task, ToolResult, ToolSpec
 from traindx.runtime.discovery import find_tools, is_own
 from traindx.runtime.launch import import_folders
@@ -93,18 +94,25 @@ class Toolbelt:
         """
         with self._lock:
             if self._specs is None or (schemas and not self._with_schemas):
-                problems = list(self._found.problems)
-                described = {}
-                for party in {_party(path) for path in self._found.tools.values()}:
-                    with contextlib.suppress(WorkerLost):
-                        self._worker(party)
-                for name, path in self._found.tools.items():
-                    try:
-                        described[name] = self._describe(name, path, schemas)
-                    except DefinitionError as error:
-                        problems.append(error)
-                self._specs, self.problems, self._with_schemas = described, problems, schemas
+                self._specs, self._with_schemas = self.described(schemas=schemas, compiled=not schemas), schemas
             return self._specs
+
+    def described(self, *, schemas: bool = False, compiled: bool = False) -> dict[str, ToolSpec]:
+        """Ask every tool for its declaration, but for those of ours that were `compiled`."""
+        known = read_compiled() if compiled else {}
+        problems = list(self._found.problems)
+        found: dict[str, ToolSpec] = {}
+        asked = {name: path for name, path in self._found.tools.items() if not (name in known and is_own(path))}
+        for party in {_party(path) for path in asked.values()}:
+            with contextlib.suppress(WorkerLost):
+                self._worker(party)
+        for name, path in self._found.tools.items():
+            try:
+                found[name] = self._describe(name, path, schemas) if name in asked else known[name]
+            except DefinitionError as error:
+                problems.append(error)
+        self.problems = problems
+        return found
 
     def call(
         self,
