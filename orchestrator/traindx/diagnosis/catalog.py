@@ -50,7 +50,7 @@ class FixWording(BaseModel):
 
 
 class Evidenced(BaseModel):
-    """Anything the local mind can believe: a prior and the signals that move it."""
+    """Anything the local brain can believe: a prior and the signals that move it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -9,7 +9,7 @@ from traindx.contract import RootCause, Signal, Status
 
 @dataclass(frozen=True)
 class Findings:
-    """What a mind concluded, before any of it is verified."""
+    """What a brain concluded, before any of it is verified."""
 
     specialist: str
     status: Status
