@@ -13,6 +13,9 @@ class _Extra:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
+        # When it collects, pytest asks every object of a module for names such as `__test__` and `pytestmark`.
+        if attribute.startswith("_") or attribute == "pytestmark":
+            raise AttributeError(attribute)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             module = pytest.importorskip(self._name)

@@ -59,7 +59,7 @@ def test_costs_add_up_over_the_chat(served: Serve, broken_run: Path) -> None:
     [
         (status(401), "the key was refused"),
         (refuse("cyber"), "refused to answer"),
-        (Turn(), "answered with nothing"),
+        (Turn(), "its answer was empty"),
     ],
 )
 def test_a_fault_falls_back_to_the_local_answer(served: Serve, broken_run: Path, fault: Turn, reason: str) -> None:

@@ -44,7 +44,7 @@ def test_a_poor_folder_asks_for_what_is_missing(poor_run: Path) -> None:
         (["/nowhere/at/all"], "no such file or folder"),
         ([], "which run?"),
         (["-"], "save the log to a file"),
-        (["{run}", "--json"], "no JSON form"),
+        (["{run}", "--json"], "no JSON output"),
         (["{run}", "--resume"], "there is no chat about"),
         (["{run}", "--resume", "nothing-like-that"], "no such chat"),
         (["{run}", "--resume", "-m", "x"], "describe what you see now"),

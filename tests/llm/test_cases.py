@@ -67,8 +67,8 @@ def test_a_cache_that_cannot_be_written_costs_a_note(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     diagnosis = run_it(served(submit(answer())), broken_run)
-    assert any("no case file was kept" in note for note in diagnosis.provenance.notes)
-    with pytest.raises(TraindxError, match="cannot write the case file"):
+    assert any("no transcript was kept" in note for note in diagnosis.provenance.notes)
+    with pytest.raises(TraindxError, match="cannot write the transcript"):
         run_it(served(submit(answer())), broken_run, save_case=tmp_path / "file" / "case.jsonl")
 
 

@@ -54,7 +54,7 @@ def is_local_with(diagnosis: Diagnosis, reason: str) -> bool:
 PERSISTENT: list[tuple[str, Turn, str]] = [
     ("bad key", status(401, "invalid x-api-key"), "the key was refused"),
     ("forbidden", status(403, "no access"), "may not use `claude-sonnet-5-5` (403: no access)"),
-    ("unknown model", status(404, "model"), "`claude-sonnet-5-5` is not known"),
+    ("unknown model", status(404, "model"), "`claude-sonnet-5-5` is unknown"),
     ("rate limit", status(429, retry_after=2), "rate limit"),
     ("internal error", status(500), "internal error (500)"),
     ("bad gateway", status(502), "internal error (502)"),
@@ -143,7 +143,7 @@ def test_patience_is_as_long_as_the_service_asks_and_the_budget_has(served: Serv
     waited.clear()
     diagnosis = investigate(served(status(429, retry_after=600), forever=True), wait=wait)
     assert waited == []
-    assert is_local_with(diagnosis, "it asks for 600 s of patience")
+    assert is_local_with(diagnosis, "it asks to wait 600 s")
 
 
 def test_a_model_that_never_stops_calling_tools_gets_a_last_turn(served: Serve, investigate: Investigate) -> None:
@@ -206,7 +206,7 @@ def test_a_fault_of_the_sceptic_holds_the_cause_below_nine_tenths(served: Serve,
     server.script(status(500), when=is_sceptic, forever=True)
     diagnosis = investigate(server)
     assert diagnosis.root_causes[0].confidence == 0.89
-    assert any("was not put to the sceptic" in note for note in diagnosis.provenance.notes)
+    assert any("was not checked by the sceptic" in note for note in diagnosis.provenance.notes)
 
 
 @pytest.fixture

@@ -157,7 +157,7 @@ def test_an_order_in_the_artifacts_is_reported_and_changes_nothing(
     assert diagnosis.root_causes[0].id == "lr-schedule-spike"
     assert all(row.confidence <= 0.5 for row in diagnosis.root_causes if row.id == "overfitting")
     # The finding is reported, with its place.
-    notes = [note for note in diagnosis.provenance.notes if "give orders to whoever reads them" in note]
+    notes = [note for note in diagnosis.provenance.notes if "give instructions to the reader" in note]
     assert len(notes) == 1
     expected = {"log": "train.log, line", "code": "train.py, line 1", "config": "config.yaml, line 18"}
     assert expected.get(place, "model.pt" if place == "checkpoint key" else text) in notes[0]

@@ -83,7 +83,7 @@ HOSTILE = {
     ),
     "answer_with_a_gigabyte": (
         'return Answer(text="x" * 17_000_000)',
-        "answered with 17 MB; the most that is taken is 16 MB",
+        "answered with 17 MB; the limit is 16 MB",
     ),
     "wrong_type": ('return {"text": "x"}', "returned `dict` instead of `Answer`"),
     "wrong_field": ("return Answer.model_construct(text=3)", "PydanticSerialization"),

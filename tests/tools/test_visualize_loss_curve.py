@@ -129,7 +129,7 @@ def test_the_command_writes_where_it_is_told_and_never_into_the_run(traindx: Com
     assert done.returncode == 0, done.stderr
     assert out.read_text().startswith("<svg")
     assert str(out) in done.stdout
-    for place, why in ((run / "loss.png", "only read"), (tmp_path, "it is a folder"), (tmp_path / "loss.pdf", "*.png")):
+    for place, why in ((run / "loss.png", "read-only"), (tmp_path, "it is a folder"), (tmp_path / "loss.pdf", "*.png")):
         refused = traindx("tool", "visualize_loss_curve", run, "--out", place)
         assert refused.returncode == 2
         assert why in refused.stderr

@@ -1,4 +1,4 @@
-"""What any mind is given, and what it gives back."""
+"""What any brain is given, and what it gives back."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Memory:
 
 
 def recall(paths: Sequence[str], named: str) -> tuple[Remembered, Path | None]:
-    """The named chat, or the last one about these paths; a case file counts as a chat nobody has spoken in yet."""
+    """The named chat, or the last one about these paths; a transcript counts as a chat without questions yet."""
     if named:
         place = _found(named)
         if place.suffix == ".jsonl":

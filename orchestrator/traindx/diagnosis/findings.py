@@ -42,7 +42,7 @@ class Excluded:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a mind concluded, before any of it is verified."""
+    """What a brain concluded, before any of it is verified."""
 
     specialist: str
     status: Status

@@ -107,11 +107,11 @@ def _request(request: Request, lead: str = "") -> RequestSummary:
 
 
 def _provenance(provenance: Provenance, findings: Sequence[Findings]) -> Provenance:
-    """How the answer came about, with what every mind spent; a model that fell back leaves its bill, not its name."""
-    minds = _distinct([one.brain for one in findings if one.brain != "local"])
+    """How the answer came about, with what every brain spent; a model that fell back leaves its cost, not its name."""
+    brains = _distinct([one.brain for one in findings if one.brain != "local"])
     return provenance.model_copy(
         update={
-            "brain": ", ".join(minds) or provenance.brain,
+            "brain": ", ".join(brains) or provenance.brain,
             "tokens": sum(one.tokens for one in findings),
             "cost_usd": round(sum(one.cost_usd for one in findings), 6),
             "skipped": _distinct([row for one in findings for row in one.skipped]),

@@ -1,4 +1,4 @@
-"""Choosing the mind."""
+"""Choosing the brain."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def claude_options(choices: Choices) -> ClaudeOptions:
 
 
 def claude(choices: Choices, stop: asyncio.Event | None) -> ClaudeBrain:
-    """The mind behind the key."""
+    """The brain with a model."""
     from traindx.brains.llm import ClaudeBrain
 
     return ClaudeBrain(claude_options(choices), stop)

@@ -25,8 +25,8 @@ class Choices(TypedDict, total=False):
     effort: reasoning effort of the model, `low` to `max`.
     max_usd, max_seconds, max_tokens, max_tool_calls: what an investigation with a model may use.
     mask_user_names: also mask user names in the paths that are sent.
-    save_case: where the case file goes; with a model it goes to the user's cache by default.
-    resume_case: an interrupted investigation's case file to go on from.
+    save_case: where the transcript goes; with a model it goes to the user's cache by default.
+    resume_case: the transcript of an interrupted investigation to resume.
     options: everything about the model at once; the keywords above go before it.
     """
 

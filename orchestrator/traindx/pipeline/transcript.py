@@ -1,4 +1,4 @@
-"""Reading a case file back."""
+"""Reading a transcript back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from traindx.redaction import Redactor
 
 @dataclass(frozen=True)
 class Record:
-    """What a case file holds, in the order it happened."""
+    """What a transcript holds, in the order it happened."""
 
     path: Path
     entries: tuple[Mapping[str, Any], ...]

@@ -1,4 +1,4 @@
-"""The mind behind a key; nothing here imports the SDK before the first call is made."""
+"""The brain with a model; nothing here imports the SDK before the first call is made."""
 
 from traindx.brains.llm.brain import ClaudeBrain
 from traindx.brains.llm.budget import EFFORTS, ClaudeOptions, Effort

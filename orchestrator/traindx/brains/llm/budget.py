@@ -117,7 +117,7 @@ class Budget:
         )
 
     def renew(self) -> None:
-        """Time, tokens and tool calls anew, for a question after the investigation; the dollars go on being counted."""
+        """Fresh time, tokens and tool calls for a question after the investigation; dollars keep adding up."""
         self._began, self.tool_calls, self._counted = self._clock(), 0, 0.0
 
     def absorb(self, other: Budget) -> None:

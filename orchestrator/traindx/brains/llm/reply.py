@@ -107,7 +107,7 @@ class Reply:
         return "\n".join(block["text"] for block in self.blocks if block["type"] == "text")
 
     def as_json(self) -> dict[str, Any]:
-        """For the case file."""
+        """For the transcript."""
         return {
             "blocks": self.blocks,
             "stop_reason": self.stop_reason,
@@ -118,7 +118,7 @@ class Reply:
 
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> Reply:
-        """The reply a case file holds."""
+        """The reply in a transcript."""
         troubles = entry.get("troubles", {})
         calls = [
             ToolCall(block["id"], block["name"], block["input"], troubles.get(block["id"], ""))

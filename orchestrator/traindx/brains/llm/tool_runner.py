@@ -158,7 +158,7 @@ class Shown:
         return f"{self.tool} {given}"
 
     def block(self, most: int, start: int = 0) -> str:
-        """The result with its place, framed as data; of a long one head and tail, and the way to the rest."""
+        """The result with its place, framed as data; of a long one head and tail, and how to see the rest."""
         text = self.text[start:] if start else self.text
         warning = ""
         if any(reads_like_an_order(line) for line in text[: 4 * most].splitlines()):

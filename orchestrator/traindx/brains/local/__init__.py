@@ -1,4 +1,4 @@
-"""The local mind: deterministic, offline, free; it weighs signals against the catalog."""
+"""The local brain: deterministic, offline, free; it weighs signals against the catalog."""
 
 from traindx.brains.local.investigator import LocalInvestigator
 

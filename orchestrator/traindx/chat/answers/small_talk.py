@@ -45,7 +45,7 @@ _CORRECTION = re.compile(r"^(?:no|nope|wrong|actually|sorry|instead|rather|corre
 
 
 async def again(session: ChatSession, _question: Question) -> str:
-    """Open the run anew, with whatever was added to it, and diagnose it."""
+    """Open the run again, with whatever was added to it, and diagnose it."""
     await session.open()
     await session.diagnose(session.message)
     return f"Read again.\n\n{in_short(session.diagnosis)}"

@@ -15,7 +15,7 @@ Format = Literal[
     "gguf", "not-weights", "empty", "unknown",
 ]  # fmt: skip
 Part = Literal["model", "optimizer", "other"]
-"""whose tensor it is: `other` are random states, schedulers and the like"""
+"""whose tensor it is: `other` is random state, schedulers and so on"""
 Holds = Literal["training-state", "model", "optimizer", "tensors", "object", "nothing"]
 
 _OPTIMIZER = re.compile(r"optim|(?:^|_)opts?(?:$|_)")

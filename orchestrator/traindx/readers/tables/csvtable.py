@@ -38,7 +38,7 @@ _MOST_BROKEN = 50
 def read_csv(
     handle: BinaryIO, source: str, remark: Callable[[str], None] | None = None, compiled: bool = True
 ) -> list[Series]:
-    """The numeric columns of a separated table with a header; a repeated header starts the columns anew.
+    """The numeric columns of a separated table with a header; a repeated header restarts the columns.
 
     Plain stretches are read by compiled code where the package has it, unless it may not be `compiled`.
     """

@@ -214,7 +214,7 @@ class _History:
         self._names: dict[bytes, str] = {}
 
     def numbers(self, data: bytes, part: Field) -> Iterator[tuple[str, float]]:
-        """The numbers of a record, by their names; a value with a `_type` is a picture, a table or the like."""
+        """The numbers of a record, by their names; a value with a `_type` is a picture, a table or similar."""
         others: list[tuple[tuple[str | int, ...], object]] = []
         numbers: list[tuple[str, float]] = []
         for item in fields(data, part.start, part.end):

@@ -1,4 +1,4 @@
-"""Resource limits of a worker, and the ones that are set anew for each call."""
+"""Resource limits of a worker, and the ones that are reset for each call."""
 
 from __future__ import annotations
 
