@@ -155,7 +155,8 @@ TUNABLES = (
            r"epochs$|max_?steps|total_?steps"),
     _tunable("precision", r"\bfp(?:16|32)\b|\bbf(?:loat)?16\b|\bfloat(?:16|32)\b|\bamp\b|mixed.precision|half.precision"
            r"|full.precision|loss.scal\w+", r"amp|precision|fp16|bf16|dtype"),
-    _tunable("the size of the model", r"\b(?:bigger|smaller|larger|wider|deeper) (?:model|net\w*)|\bwidth\b|hidden.?size"
+    _tunable("the size of the model",
+             r"\b(?:bigger|smaller|larger|wider|deeper) (?:model|net\w*)|\bwidth\b|hidden.?size"
            r"|more layers|fewer layers|\bcapacity\b|\bparameters\b", r"width|hidden|\b(?:n|num)_?layers|depth|d_model"),
     _tunable("normalisation", r"(?:batch|layer|group|rms).?norm\b|normali[sz]\w+", r"norm$"),
     _tunable("the activation", r"\brelu\b|\bgelu\b|\btanh\b|\bsigmoid\b|leaky|activations?\b", r"activation"),
