@@ -9,13 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_SHORTHAND = {
-    "<do>": r"(?:use|try|lower|raise|increase|decrease|reduce|halve|double|triple|add|remove|drop|switch|turn|set|clip"
-    r"|change|train|disable|enable|make|go|cut|divide|multiply|put|keep|freeze|warm|normali[sz]e|restart|resume"
-    r"|shuffle|augment|decay)",
-    "<it>": r"(?:it|that|this|these|those|the (?:run|loss|training|model|fix|problem|issue|curve|diagnosis)"
-    r"|my (?:run|model|training|loss)|everything|things)",
-}
+from traindx.vocabulary.shorthand import expanded
 
 _TABLE: tuple[tuple[str, str], ...] = (
     ("bye", r"^(?:ok |and )?(?:bye|goodbye|bye bye|quit|exit|q|see you|cu|im done|thats all|good night)\W*$"),
@@ -89,9 +83,7 @@ class Phrase:
 
 
 def _compiled(source: str) -> re.Pattern[str] | None:
-    for mark, words in _SHORTHAND.items():
-        source = source.replace(mark, words)
-    return re.compile(source) if source else None
+    return re.compile(expanded(source)) if source else None
 
 
 PHRASES = tuple(Phrase(intent, _compiled(source)) for intent, source in _TABLE)

@@ -10,8 +10,6 @@ from traindx.pipeline.request.words import corrected
 READ_CHARS, READ_LINES = 8_000, 200
 """of each end: a pasted log has its question at the top or the bottom, and its error at the end"""
 
-WITHIN, AFTER = "\x1e", "\n"
-"""between the clauses of a sentence, and between sentences"""
 
 _LONG_WORD = re.compile(r"\w{60,}")
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")

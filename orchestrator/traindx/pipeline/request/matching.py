@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from traindx.pipeline.request.clauses import AFTER, WITHIN, Clause
+from traindx.pipeline.request.clauses import Clause
 from traindx.pipeline.request.lexicon import PHRASES, Phrase
+from traindx.vocabulary.shorthand import AFTER, WITHIN
 
 # A symptom asked about ("is it overfitting?") says what to look at; a theory ("corrupt batch?") hardly does.
 GUESSED_SYMPTOM, GUESSED_CAUSE, STATED_CAUSE = 0.5, 0.2, 0.5

@@ -13,17 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from traindx.pipeline.request.clauses import AFTER, WITHIN
-
-_SHORTHAND = {
-    "~~": f"[^{AFTER}]{{0,60}}?",
-    "~": f"[^{AFTER}{WITHIN}]{{0,40}}?",
-    "<loss>": r"\b(?:\w{1,12}[_/])?(?:loss(?:es)?|lose|perplexity|ppl|m[sa]e|rmse|cost|nll|elbo|bpc|cross.?entropy)\b",
-    "<metric>": r"\b(?:accurac(?:y|ies)|acc|f1|auc|reward|returns?|score|metrics?|map|m?iou|bleu|rouge|dice|psnr)\b",
-    "<val>": r"\b(?:val(?:idation)?|test|dev|eval(?:uation)?|held.?out)\b",
-    "<not>": r"\b(?:not|never|no longer|barely|hardly|nothing|fail(?:s|ed|ing)? to|refus(?:es|ed) to|unable to|cannot|"
-    r"can'?t|won'?t|wont|\w{2,6}n't|doesnt|dosent|dosnt|doesn|isnt|dont|didnt|hasnt|havent|aint|stop(?:s|ped))\b",
-}
+from traindx.vocabulary.shorthand import expanded
 
 
 @dataclass(frozen=True)
@@ -57,7 +47,5 @@ def phrase(
     **kinds: float,
 ) -> Phrase:
     """A row of the lexicon; `not_learning=3` gives three points to the kind `not-learning`."""
-    for short, full in _SHORTHAND.items():
-        pattern = pattern.replace(short, full)
     weights = {name.replace("_", "-"): weight for name, weight in kinds.items()}
-    return Phrase(pattern, weights, leans or {}, cause, asks, says)
+    return Phrase(expanded(pattern), weights, leans or {}, cause, asks, says)
