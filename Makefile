@@ -32,11 +32,11 @@ floors: .venv/.dev
 fresh: .venv/.dev  ## generated documents are up to date
 	$(BIN)/python docs/draw_rooms.py --check
 	$(BIN)/python -m traindx.diagnosis.compiled --check
-	$(BIN)/python -m traindx.runtime.compiled --check
+	$(BIN)/python -W ignore -m traindx.runtime.compiled --check
 
 catalog: .venv/.dev  ## compile failure modes and tools into prompts/*.json
 	$(BIN)/python -m traindx.diagnosis.compiled
-	$(BIN)/python -m traindx.runtime.compiled
+	$(BIN)/python -W ignore -m traindx.runtime.compiled
 
 picture: .venv/.dev  ## redraw docs/rooms.svg from the import graph
 	$(BIN)/python docs/draw_rooms.py

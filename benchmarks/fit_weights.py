@@ -27,7 +27,7 @@ from typing import Any
 import torch
 
 from traindx import open_session
-from traindx.brains.local.investigator import LocalInvestigator
+from traindx.brains.local.investigator import BESIDE_HEALTH, LocalInvestigator
 from traindx.brains.local.user_reports import VOCABULARY
 from traindx.contract import Diagnosis, Signal
 from traindx.diagnosis.catalog import TIERS, Catalog, load_catalog
@@ -237,11 +237,9 @@ def answers(row: Example, catalog: Catalog, registry: SignalRegistry, weights: W
         named.append((belief.hypothesis.id, round(min(belief.probability, most), 2)))
     status = "diagnosis_complete" if likely else "healthy" if standing.healthy.likely else "needs_more_data"
     if status == "healthy":
-        beside = sorted(
-            ((belief.hypothesis.id, round(standing.beside_health(belief), 2)) for belief in standing.modes),
-            key=lambda row: -row[1],
-        )
-        named = [one for one in beside[:3] if one[1] >= NOTICED]
+        beside = weigh(catalog, signals, registry, weights, {catalog.healthy.id}).modes
+        remarks = [(belief.hypothesis.id, round(BESIDE_HEALTH * belief.probability, 2)) for belief in beside[:3]]
+        named = [one for one in remarks if one[1] >= NOTICED]
     case = LabelledCase(name=row.name, run=Path(), truth=row.truth)
     return outcome(case, status, [one for one in named if one[1] >= 0.05], set(), [], 0.0)
 

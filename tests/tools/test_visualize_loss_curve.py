@@ -155,7 +155,7 @@ def test_a_diagnosis_with_its_picture(traindx: Command, tmp_path: Path) -> None:
     table(run, loss=broken)
     done = traindx("diagnose", run, "--plot", out, "--json")
     assert json.loads(done.stdout)["analysis_artifacts"] == {"loss_visualization": str(out)}
-    assert "rose for good from step 26" in out.read_text()
+    assert "rose permanently from step 26" in out.read_text()
     refused = traindx("diagnose", run, "--plot", run / "curve.svg")
     assert (refused.returncode, [path.name for path in run.iterdir()]) == (2, ["metrics.csv"])
 

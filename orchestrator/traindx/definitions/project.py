@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,7 @@ class Project:
         for start in _starts(path):
             for folder in (start, *start.parents):
                 home = folder / FOLDER
-                if home.is_dir() and folder != Path.home():
+                if os.path.isdir(home) and folder != Path.home():  # noqa: PTH112 PermissionError is an answer
                     return cls(home)
         return cls()
 

@@ -7,7 +7,7 @@ are the softmax over them. What merely follows from a likelier cause hands its s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
@@ -71,21 +71,23 @@ class Standing:
     modes: tuple[Belief, ...]
     healthy: Belief
 
-    def beside_health(self, belief: Belief) -> float:
-        """What a failure mode is worth a remark beside a verdict of health: half of what it would be without health."""
-        return 0.49 * min(1.0, belief.probability / max(1e-9, 1.0 - self.healthy.probability))
-
     def of(self, name: str) -> Belief | None:
         """One failure mode by its id."""
         return next((belief for belief in self.modes if belief.hypothesis.id == name), None)
 
 
-def weigh(catalog: Catalog, signals: Iterable[Signal], registry: SignalRegistry, weights: Weights) -> Standing:
-    """Let all hypotheses compete for the signals."""
+def weigh(
+    catalog: Catalog,
+    signals: Iterable[Signal],
+    registry: SignalRegistry,
+    weights: Weights,
+    without: Collection[str] = (),
+) -> Standing:
+    """Let all hypotheses compete for the signals, but for those that are supposed to be refuted (`without`)."""
     found = _strongest(signals)
     scored = {one.id: _scored(one, found, registry, weights) for one in catalog.hypotheses}
     shares = compete(
-        {name: belief.score for name, belief in scored.items() if belief.support},
+        {name: belief.score for name, belief in scored.items() if belief.support and name not in without},
         {mode.id: mode.leads_to for mode in catalog.values()},
         weights.root_bonus,
     )

@@ -20,8 +20,10 @@ from traindx.vocabulary.kinds import KINDS
 
 MOST_HYPOTHESES = 3
 MOST_EVIDENCE = 8
-WORTH_A_WORD = 0.3
-"""of what a likely cause leaves: from here on a possibility is named beside it"""
+WORTH_A_WORD = 0.25
+"""from here on, were the answer refuted, a possibility is named beside it"""
+BESIDE_HEALTH = 0.49
+"""a remark about a run that is well stays below the bar of what is likely"""
 LEAST_DOUBT = 0.02
 """no cause is ever reported as surer than 0.98"""
 MOST_SETTINGS = 2
@@ -79,10 +81,11 @@ def _weighed(case: Case, signals: list[Signal], registry: SignalRegistry) -> Fin
         # A run that went through all its steps was seen to the end, however little it logged on the way.
         ended_well = any(signal.id in ENDED_WELL for signal in signals)
         status = "healthy" if standing.healthy.likely and (ended_well or not blind) else "needs_more_data"
-    others = [belief for belief in standing.modes if not belief.likely and belief.support]
-    if status == "healthy":
-        others = [replace(belief, probability=standing.beside_health(belief)) for belief in others]
-    rest = _possibilities(others, roots[0].probability if roots else 0.0)
+    refuted = {belief.hypothesis.id for belief in roots} or (
+        {case.catalog.healthy.id} if status == "healthy" else set()
+    )
+    instead = weigh(case.catalog, signals, registry, load_weights(), refuted) if refuted else standing
+    rest = _possibilities(instead, roots, status)
     most = max(0, MOST_HYPOTHESES - len(roots))
     named = [*roots[:MOST_HYPOTHESES], *rest[:most]]
     return Findings(
@@ -95,12 +98,17 @@ def _weighed(case: Case, signals: list[Signal], registry: SignalRegistry) -> Fin
     )
 
 
-def _possibilities(others: Sequence[Belief], first: float) -> list[Belief]:
-    """What else it could be: worth a word by what it would be without the first cause, believed by what that leaves."""
-    left = max(1.0 - first, 1e-12)
-    bar = WORTH_A_WORD if first else WORTH_ASKING
-    instead = [(belief, min(1.0, belief.probability / left)) for belief in others]
-    return [replace(belief, probability=share * max(left, LEAST_DOUBT)) for belief, share in instead if share >= bar]
+def _possibilities(standing: Standing, roots: Sequence[Belief], status: Status) -> list[Belief]:
+    """What else it could be, believed by what the answer leaves; beside an answer, as it stands without that answer."""
+    if not roots and status != "healthy":
+        return [belief for belief in standing.modes if belief.probability >= WORTH_ASKING]
+    left = max(1.0 - roots[0].probability, LEAST_DOUBT) if roots else BESIDE_HEALTH
+    named = {belief.hypothesis.id for belief in roots}
+    return [
+        replace(belief, probability=belief.probability * left)
+        for belief in standing.modes
+        if belief.hypothesis.id not in named and belief.probability >= WORTH_A_WORD
+    ]
 
 
 async def _with_settings(case: Case, cause: RootCause) -> RootCause:
