@@ -7,6 +7,8 @@ import pytest
 from tests.llm.kit import Investigate, Serve, answer, cause, piece
 from traindx.testing import submit
 
+pytestmark = pytest.mark.slow
+
 METRICS = "metrics.csv"
 # (what is made up, the piece of evidence)
 FABRICATED: list[tuple[str, dict[str, str]]] = [

@@ -17,6 +17,7 @@ WORDS = (
 
 
 @pytest.mark.parametrize("piece", PIECES_OF_MESSAGES)
+@pytest.mark.slow
 def test_a_megabyte_of_anything_is_read(piece: str) -> None:
     message = piece * (1_000_000 // len(piece))
     assert understand(message).message is message  # some 0.1 s; a quadratic pattern would take minutes

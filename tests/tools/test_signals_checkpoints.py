@@ -11,6 +11,8 @@ import pytest
 from tests.extras import torch
 from tests.tools.signal_case import Case, Files, case, check
 
+pytestmark = pytest.mark.slow
+
 MOMENTS = "check_checkpoint_gradients"
 
 
