@@ -6,12 +6,12 @@ was made from: as soon as one of them changes, they are read themselves.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 from pathlib import Path
 
 from traindx.definitions.content import PROMPTS
+from traindx.definitions.digest import digest_of
 from traindx.diagnosis.catalog import FOLDER, FailureMode, read_folder
 
 COMPILED = PROMPTS / "failure_modes.json"
@@ -21,7 +21,7 @@ def read_compiled(folder: Path = FOLDER, compiled: Path = COMPILED) -> dict[str,
     """The failure modes of a folder as they were compiled; `None` when that was before the last change."""
     try:
         kept = json.loads(compiled.read_bytes())
-        if kept["digest"] != digest(folder):
+        if kept["digest"] != digest_of([(folder, "*.md")]):
             return None
         return {
             name: FailureMode.model_validate(row).model_copy(update={"source": folder / f"{name}.md"})
@@ -31,16 +31,6 @@ def read_compiled(folder: Path = FOLDER, compiled: Path = COMPILED) -> dict[str,
         return None
 
 
-def digest(folder: Path) -> str:
-    """Of the names and the content of every file in the folder."""
-    seen = hashlib.blake2b(digest_size=16)
-    for path in sorted(folder.glob("*.md")):
-        content = path.read_bytes()
-        seen.update(f"{path.name} {len(content)}\n".encode())
-        seen.update(content)
-    return seen.hexdigest()
-
-
 def compiled_text(folder: Path = FOLDER) -> str:
     """What the compiled file should hold: one line for each failure mode."""
     rows = [
@@ -48,7 +38,7 @@ def compiled_text(folder: Path = FOLDER) -> str:
         for name, mode in read_folder(folder).items()
     ]
     modes = ",\n".join(rows)
-    return f'{{\n  "digest": "{digest(folder)}",\n  "modes": {{\n{modes}\n  }}\n}}\n'
+    return f'{{\n  "digest": "{digest_of([(folder, "*.md")])}",\n  "modes": {{\n{modes}\n  }}\n}}\n'
 
 
 def main(arguments: list[str]) -> int:

@@ -6,12 +6,12 @@ soon as one of these files changes, the tools are asked themselves.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 from pathlib import Path
 
 from traindx.definitions.content import PACKAGE, PROMPTS, TOOLS
+from traindx.definitions.digest import digest_of
 from traindx.runtime.declaration import ToolSpec
 
 COMPILED = PROMPTS / "tools.json"
@@ -27,7 +27,7 @@ def read_compiled(compiled: Path = COMPILED) -> dict[str, ToolSpec]:
     """Our own tools without their schemas, by name; nothing when that was compiled before the last change."""
     try:
         kept = json.loads(compiled.read_bytes())
-        if kept["digest"] != digest():
+        if kept["digest"] != digest_of(_MADE_OF):
             return {}
         return {
             name: ToolSpec.model_validate({**row, "name": name, "source": str(TOOLS / row["source"])})
@@ -35,17 +35,6 @@ def read_compiled(compiled: Path = COMPILED) -> dict[str, ToolSpec]:
         }
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-
-
-def digest() -> str:
-    """Of the names and the content of every file that the declarations are made of."""
-    seen = hashlib.blake2b(digest_size=16)
-    for folder, pattern in _MADE_OF:
-        for path in sorted(folder.glob(pattern)):
-            content = path.read_bytes()
-            seen.update(f"{path.relative_to(folder).as_posix()} {len(content)}\n".encode())
-            seen.update(content)
-    return seen.hexdigest()
 
 
 def compiled_text(specs: dict[str, ToolSpec]) -> str:
@@ -60,7 +49,7 @@ def compiled_text(specs: dict[str, ToolSpec]) -> str:
             "source": Path(spec.source).relative_to(TOOLS).as_posix(),
         }
         rows.append(f"    {json.dumps(name)}: {json.dumps(row, sort_keys=True)}")
-    return f'{{\n  "digest": "{digest()}",\n  "tools": {{\n' + ",\n".join(rows) + "\n  }\n}\n"
+    return f'{{\n  "digest": "{digest_of(_MADE_OF)}",\n  "tools": {{\n' + ",\n".join(rows) + "\n  }\n}\n"
 
 
 def main(arguments: list[str]) -> int:

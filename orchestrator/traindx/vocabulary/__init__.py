@@ -1,1 +1,1 @@
-"""Names that stand for the same thing everywhere: metrics, optimizers, log prefixes. Each fact stands here once."""
+"""The one home of names: metrics, settings, optimizers, error texts, file magic, kinds of trouble, log prefixes."""
