@@ -78,9 +78,9 @@ async def stream(path: Paths, message: str = "", **choices: Unpack[Choices]) -> 
             also(event)
             loop.call_soon_threadsafe(queue.put_nowait, event)
 
-    heard = choices.copy()
-    heard["listener"] = hear
-    work = asyncio.ensure_future(adiagnose(path, message, **heard))
+    listening = choices.copy()
+    listening["listener"] = hear
+    work = asyncio.ensure_future(adiagnose(path, message, **listening))
     work.add_done_callback(lambda _: queue.put_nowait(None))
     try:
         while (event := await queue.get()) is not None:

@@ -43,9 +43,9 @@ class Turns:
             else:
                 task.cancel()
 
-        heard = threading.current_thread() is threading.main_thread()
+        in_main_thread = threading.current_thread() is threading.main_thread()
         try:
-            if heard:
+            if in_main_thread:
                 self._loop.add_signal_handler(signal.SIGINT, halt)
             return self._loop.run_until_complete(task)
         except asyncio.CancelledError:
@@ -56,6 +56,6 @@ class Turns:
             self._loop.run_until_complete(asyncio.wait([task]))
             raise Interrupted from None
         finally:
-            if heard:
+            if in_main_thread:
                 self._loop.remove_signal_handler(signal.SIGINT)
             self.stop.clear()

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
     watched = sys.stderr.isatty() and not args.quiet
     with open_cases(args.path) as cases:
-        outcomes = evaluate(cases, heard=_tell if watched else null_listener)
+        outcomes = evaluate(cases, on_outcome=_tell if watched else null_listener)
     card = score(outcomes, cases)
     if args.totals:
         write(card.model_dump_json(exclude={"confusion"}) + "\n" if args.json else as_text(card, [], page_for(args)))

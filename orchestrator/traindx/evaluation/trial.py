@@ -16,13 +16,13 @@ def null_listener(outcome: Outcome) -> None:
 
 
 def evaluate(
-    cases: Sequence[LabelledCase], *, at_once: int = 2, heard: Callable[[Outcome], None] = null_listener
+    cases: Sequence[LabelledCase], *, at_once: int = 2, on_outcome: Callable[[Outcome], None] = null_listener
 ) -> list[Outcome]:
     """Diagnose every case, a few at once; outcomes come in the order of the cases."""
     with ThreadPoolExecutor(at_once) as pool:
         outcomes = []
         for row in pool.map(_try, cases):
-            heard(row)
+            on_outcome(row)
             outcomes.append(row)
         return outcomes
 

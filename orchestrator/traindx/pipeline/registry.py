@@ -1,4 +1,4 @@
-"""The definitions a walk needs: who can be sent, and what can be wrong."""
+"""The definitions a request needs: who can be sent, and what can be wrong."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class ModelFault(Exception):
 
 
 Block = dict[str, Any]
-Hearing = Callable[[str, bool], None]
+OnText = Callable[[str, bool], None]
 """told each piece as it comes, and whether it is a thought"""
 
 

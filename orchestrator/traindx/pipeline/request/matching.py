@@ -37,7 +37,7 @@ _DENIED_AFTER = re.compile(
 
 @dataclass(frozen=True)
 class PhraseMatch:
-    """A phrase that was heard, with the sentence it stood in; `weight` scales what it speaks for."""
+    """A phrase that was found, with the sentence it stood in; `weight` scales what it speaks for."""
 
     phrase: Phrase
     weight: float
@@ -50,18 +50,18 @@ class PhraseMatch:
         return self.weight >= 1.0
 
 
-def hear(parts: Sequence[tuple[Clause, ...]]) -> tuple[PhraseMatch, ...]:
+def match_phrases(parts: Sequence[tuple[Clause, ...]]) -> tuple[PhraseMatch, ...]:
     """Every phrase of the lexicon, once each, in its most certain use; what is denied is left out."""
     if not parts:
         return ()
     message = _Message(parts)
-    return tuple(heard for phrase in PHRASES if (heard := message.listen(phrase)) is not None)
+    return tuple(found for phrase in PHRASES if (found := message.find(phrase)) is not None)
 
 
-def tally(heard: Sequence[PhraseMatch]) -> dict[str, float]:
+def tally(matches: Sequence[PhraseMatch]) -> dict[str, float]:
     """Points by kind: the strongest phrase in full, each further one for half as much as the one before."""
     votes: dict[str, list[float]] = {}
-    for item in heard:
+    for item in matches:
         for kind, weight in item.phrase.kinds.items():
             votes.setdefault(kind, []).append(weight * item.weight)
     return {
@@ -87,7 +87,7 @@ class _Message:
                 position += len(pieces[-1])
         self.text = "".join(pieces)
 
-    def listen(self, phrase: Phrase) -> PhraseMatch | None:
+    def find(self, phrase: Phrase) -> PhraseMatch | None:
         best: PhraseMatch | None = None
         for match in islice(phrase.pattern.finditer(self.text), _MATCHES_PER_PHRASE):
             index = max(bisect_right(self.starts, match.start()) - 1, 0)

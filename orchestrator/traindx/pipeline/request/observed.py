@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from traindx.contract import ContextPackage, ErrorSummary, SeriesSummary
 from traindx.pipeline.request.clauses import sentences
-from traindx.pipeline.request.matching import hear, tally
+from traindx.pipeline.request.matching import match_phrases, tally
 
 # A plain report in the message weighs 2.5 to 5 and leads; a guess weighs at most 2 and yields to what was recorded.
 _STRONG, _CLEAR, _FAINT = 2.2, 1.5, 1.1
@@ -45,7 +45,7 @@ def _from_errors(errors: Iterable[ErrorSummary]) -> Iterator[Observation]:
     """The first error is the root as the reader ordered them; the rest followed from it."""
     raised = [log_error for log_error in errors if log_error.kind == "error"]
     for log_error, ceiling in zip(raised[:3], (_STRONG, 0.6, 0.3), strict=False):
-        points = tally(hear(sentences(log_error.text[:2000]))) or {"crash": 1.0}
+        points = tally(match_phrases(sentences(log_error.text[:2000]))) or {"crash": 1.0}
         top = max(points.values())
         for kind, value in points.items():
             yield Observation(

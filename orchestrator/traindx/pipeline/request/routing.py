@@ -59,7 +59,7 @@ _COMMON = words(
 
 def rank(
     points: Mapping[str, float],
-    heard: Sequence[PhraseMatch],
+    matches: Sequence[PhraseMatch],
     context: ContextPackage | None,
     message: str,
     briefs: Sequence[AgentBrief],
@@ -68,7 +68,7 @@ def rank(
     scores: dict[str, float] = dict.fromkeys(SPECIALISTS, 0.0)
     because: dict[str, list[str]] = {name: [] for name in SPECIALISTS}
     traits = frozenset(context.traits) if context else frozenset()
-    recurrent = "recurrent" in traits or any(STATE in item.phrase.leans for item in heard)
+    recurrent = "recurrent" in traits or any(STATE in item.phrase.leans for item in matches)
     for kind, value in sorted(points.items(), key=lambda item: -item[1]):
         row = KINDS[kind]
         for name, share in ((row.leads, _LEAD), *((follower, _FOLLOW) for follower in row.follows)):
@@ -77,7 +77,7 @@ def rank(
             scores[name] += share * value
             if share == _LEAD:
                 because[name].append(row.meaning)
-    _lean(scores, because, points, heard, traits)
+    _lean(scores, because, points, matches, traits)
     if traits and "recurrent" not in traits:
         scores[STATE] *= _NOT_RECURRENT
     for brief in briefs:
@@ -90,15 +90,15 @@ def rank(
 
 def _lean(
     scores: dict[str, float], because: dict[str, list[str]], points: Mapping[str, float],
-    heard: Sequence[PhraseMatch], traits: frozenset[str],
+    matches: Sequence[PhraseMatch], traits: frozenset[str],
 ) -> None:  # fmt: skip
-    for item in heard:
+    for item in matches:
         for name, weight in item.phrase.leans.items():
             scores[name] += weight * item.weight
             because[name].append(f"you mention \u201c{item.words[:40]}\u201d")
     for lean in _LEANS:
         ground = sum(value for kind, value in points.items() if kind in lean.kinds)
-        spoken = lean.spoken and not traits and any(lean.specialist in item.phrase.leans for item in heard)
+        spoken = lean.spoken and not traits and any(lean.specialist in item.phrase.leans for item in matches)
         if ground and (lean.trait in traits or spoken):
             scores[lean.specialist] += lean.share * ground
             because[lean.specialist].append(lean.because)

@@ -9,7 +9,7 @@ from traindx.contract import ContextPackage
 from traindx.contract.request import AgentBrief, Mentions, Ranked, Request
 from traindx.pipeline.request.clauses import excerpt, plainly, sentences
 from traindx.pipeline.request.lexicon import TRADE, VAGUE
-from traindx.pipeline.request.matching import PhraseMatch, hear, tally
+from traindx.pipeline.request.matching import PhraseMatch, match_phrases, tally
 from traindx.pipeline.request.mentions import epochs, mentions, quantities, steps
 from traindx.pipeline.request.observed import Observation, observations
 from traindx.pipeline.request.routing import rank
@@ -35,9 +35,9 @@ def understand(message: str, context: ContextPackage | None = None, specialists:
     """Read a request: its kind, its symptoms, what it names, and the specialists for it, best first."""
     text = excerpt(message)
     parts = sentences(text)
-    heard = hear(parts)
+    matches = match_phrases(parts)
     named = mentions(text, parts)
-    said, seen = tally(heard), observations(context)
+    said, seen = tally(matches), observations(context)
     if _is_elsewhere(said, text, named, seen):
         return _elsewhere(message, named)
     said.pop(ELSEWHERE, None)
@@ -46,15 +46,15 @@ def understand(message: str, context: ContextPackage | None = None, specialists:
         shown[item.kind] = max(shown.get(item.kind, 0.0), item.points)
     points = {kind: said.get(kind, 0.0) + shown.get(kind, 0.0) for kind in {**said, **shown}}
     kind = _leading(points)
-    ranking = rank(points, heard, context, text, specialists)
+    ranking = rank(points, matches, context, text, specialists)
     return Request(
         message=message,
         kind=kind,
         about_training=True,
-        symptoms=symptoms(heard, named, seen, text),
+        symptoms=symptoms(matches, named, seen, text),
         mentions=named,
         ranking=ranking,
-        reason=_reason(kind, said, heard, seen, ranking),
+        reason=_reason(kind, said, matches, seen, ranking),
     )
 
 
@@ -87,13 +87,13 @@ def _elsewhere(message: str, named: Mentions) -> Request:
 def _reason(
     kind: str,
     said: Mapping[str, float],
-    heard: Sequence[PhraseMatch],
+    matches: Sequence[PhraseMatch],
     seen: Sequence[Observation],
     ranking: Sequence[Ranked],
 ) -> str:
     if kind == UNCLEAR:
         return f"Neither the message nor the artifacts say what is wrong. {_PURPOSE}"
-    words = [item.words for item in heard if kind in item.phrase.kinds and item.weight >= 0.5]
+    words = [item.words for item in matches if kind in item.phrase.kinds and item.weight >= 0.5]
     shown = [item.sentence for item in seen if item.kind == kind]
     grounds = []
     if words and said.get(kind, 0.0) >= _ENOUGH:
@@ -116,10 +116,10 @@ _DURATION = re.compile(r"\d[km]? (?:steps|iterations|iters|batches|updates)\b", 
 
 
 def symptoms(
-    heard: Sequence[PhraseMatch], mentions: Mentions, seen: Sequence[Observation], message: str
+    matches: Sequence[PhraseMatch], mentions: Mentions, seen: Sequence[Observation], message: str
 ) -> tuple[str, ...]:
     """What the user reports, else what the artifacts show, else the message in its own words."""
-    reported = [*_reported(heard), *mentions.errors[:5]]
+    reported = [*_reported(matches), *mentions.errors[:5]]
     if not reported:
         reported = [item.sentence for item in seen if item.points >= _SHOWN]
     if not reported and (said := " ".join(message[:2000].split())):
@@ -127,9 +127,9 @@ def symptoms(
     return tuple(dict.fromkeys(reported))[:_MOST]
 
 
-def _reported(heard: Sequence[PhraseMatch]) -> list[str]:
+def _reported(matches: Sequence[PhraseMatch]) -> list[str]:
     best: dict[str, tuple[float, str]] = {}
-    for item in heard:
+    for item in matches:
         if not item.observed or not item.phrase.kinds or item.phrase.cause:
             continue
         kind, weight = max(item.phrase.kinds.items(), key=lambda pair: pair[1])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from traindx.brains.llm.budget import Budget, ClaudeOptions
-from traindx.brains.llm.reply import Block, Hearing, ModelFault, Price, Reply, ToolCall, Usage
+from traindx.brains.llm.reply import Block, ModelFault, OnText, Price, Reply, ToolCall, Usage
 from traindx.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -72,13 +72,13 @@ class MessagesClient:
         self._sdk: AsyncAnthropic | None = None
         self._making = threading.Lock()
 
-    async def reply(self, request: Mapping[str, Any], budget: Budget, heard: Hearing) -> Reply:
+    async def reply(self, request: Mapping[str, Any], budget: Budget, on_text: OnText) -> Reply:
         """The model's answer; what may pass is tried again as long as budget and retries last."""
         cleaned = outgoing(request, self.redactor)
         tried = 0
         while True:
             try:
-                return await self._call(_plainly(cleaned) if self.plain else cleaned, heard)
+                return await self._call(_plainly(cleaned) if self.plain else cleaned, on_text)
             except ModelFault as fault:
                 if fault.kind == "bad_request" and not self.plain:
                     # Servers other than Anthropic's know neither adaptive thinking nor strict schemas.
@@ -99,11 +99,11 @@ class MessagesClient:
         if self._sdk is not None:
             await self._sdk.close()
 
-    async def _call(self, request: Mapping[str, Any], heard: Hearing) -> Reply:
+    async def _call(self, request: Mapping[str, Any], on_text: OnText) -> Reply:
         try:
             stream = await self._client().messages.create(**request, stream=True)
             async with stream:
-                return await collected(stream, heard)
+                return await collected(stream, on_text)
         except Exception as error:  # noqa: BLE001 - the boundary to the network: every fault becomes a sentence
             raise fault_from(error, self.url, str(request["model"])) from None
 
@@ -151,7 +151,7 @@ class _Open:
     signature: str = ""
 
 
-async def collected(stream: AsyncIterable[Any], heard: Hearing) -> Reply:
+async def collected(stream: AsyncIterable[Any], on_text: OnText) -> Reply:
     """Read a stream to its end; words are passed on as they come. Raises `ModelFault` when it ends too early."""
     opened: dict[int, _Open] = {}
     usage: dict[str, int] = {}
@@ -164,7 +164,7 @@ async def collected(stream: AsyncIterable[Any], heard: Hearing) -> Reply:
         elif kind == "content_block_start":
             opened[event.index] = _Open(_started(event.content_block))
         elif kind == "content_block_delta" and event.index in opened:
-            _grow(opened[event.index], event.delta, heard)
+            _grow(opened[event.index], event.delta, on_text)
         elif kind == "message_delta":
             stop_reason = str(event.delta.stop_reason or stop_reason)
             details = _plain(getattr(event.delta, "stop_details", None)) or details
@@ -194,7 +194,7 @@ def _started(block: Any) -> Block:
     return {"type": kind, "text": str(getattr(block, "text", "") or getattr(block, "thinking", "") or "")}
 
 
-def _grow(block: _Open, delta: Any, heard: Hearing) -> None:
+def _grow(block: _Open, delta: Any, on_text: OnText) -> None:
     kind = str(delta.type)
     if kind == "signature_delta":
         block.signature += str(delta.signature)
@@ -204,7 +204,7 @@ def _grow(block: _Open, delta: Any, heard: Hearing) -> None:
     block.text.append(said)
     # From Sonnet 5.5 on, what the model says between tool calls arrives as summarised thinking.
     if said and kind != "input_json_delta":
-        heard(said, kind == "thinking_delta")
+        on_text(said, kind == "thinking_delta")
 
 
 def _finished(opened: list[_Open]) -> tuple[list[Block], list[ToolCall]]:
