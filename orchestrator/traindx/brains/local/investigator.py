@@ -98,9 +98,9 @@ def _weighed(case: Case, signals: list[Signal], registry: SignalRegistry) -> Fin
     )
 
 
-def _possibilities(standing: Standing, roots: Sequence[Belief], status: Status) -> list[Belief]:
+def _possibilities(standing: Standing, roots: Sequence[Belief], *, well: bool) -> list[Belief]:
     """What else it could be, believed by what the answer leaves; beside an answer, as it stands without that answer."""
-    if not roots and status != "healthy":
+    if not roots and not well:
         return [belief for belief in standing.modes if belief.probability >= WORTH_ASKING]
     left = max(1.0 - roots[0].probability, LEAST_DOUBT) if roots else BESIDE_HEALTH
     named = {belief.hypothesis.id for belief in roots}
