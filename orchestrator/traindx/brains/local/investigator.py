@@ -81,11 +81,10 @@ def _weighed(case: Case, signals: list[Signal], registry: SignalRegistry) -> Fin
         # A run that went through all its steps was seen to the end, however little it logged on the way.
         ended_well = any(signal.id in ENDED_WELL for signal in signals)
         status = "healthy" if standing.healthy.likely and (ended_well or not blind) else "needs_more_data"
-    refuted = {belief.hypothesis.id for belief in roots} or (
-        {case.catalog.healthy.id} if status == "healthy" else set()
-    )
+    well = {case.catalog.healthy.id} if standing.healthy.likely else set()
+    refuted = {belief.hypothesis.id for belief in roots} or well
     instead = weigh(case.catalog, signals, registry, load_weights(), refuted) if refuted else standing
-    rest = _possibilities(instead, roots, status)
+    rest = _possibilities(instead, roots, well=bool(well))
     most = max(0, MOST_HYPOTHESES - len(roots))
     named = [*roots[:MOST_HYPOTHESES], *rest[:most]]
     return Findings(
