@@ -17,8 +17,9 @@ from traindx.runtime.service import serve
 
 def main(requests: int, answers: int, parent: int) -> None:
     """Serve the toolbelt of the process `parent` over two pipes."""
-    # What was imported stays: the collector need not look at it again and again.
+    # The collector was off while everything was imported (`launch`): all of that stays, and need not be looked at again.
     gc.freeze()
+    gc.enable()
     serve((requests, answers), parent, _task, Run, fill_quotes)
 
 

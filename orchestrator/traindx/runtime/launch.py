@@ -20,7 +20,7 @@ from traindx.definitions import content
 
 # `-S` and our environment leave only the standard library and `''` (the working folder) on the path.
 BOOTSTRAP = (
-    "import sys; sys.path[:] = [*filter(None, sys.path), *sys.argv[4:]]; "
+    "import gc, sys; gc.disable(); sys.path[:] = [*filter(None, sys.path), *sys.argv[4:]]; "
     "from traindx.worker import main; main(*map(int, sys.argv[1:4]))"
 )
 # What may lie outside the site-packages folders, where PYTHONPATH or a `.pth` file led to it.

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from traindx.contract import Citation, RootCause, Signal, Value
 from traindx.diagnosis.evidence.numbers import values_in
-from traindx.runtime import Task, Toolbelt, ToolInput, ToolOutput
+from traindx.runtime import Task, ToolInput, ToolOutput
+
+if TYPE_CHECKING:
+    from traindx.runtime import Toolbelt
 
 REOPEN = Task("reopen")
 
