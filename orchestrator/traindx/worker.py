@@ -17,7 +17,7 @@ from traindx.runtime.service import serve
 
 def main(requests: int, answers: int, parent: int) -> None:
     """Serve the toolbelt of the process `parent` over two pipes."""
-    # The collector was off while everything was imported (`launch`): all of that stays, and need not be looked at again.
+    # The collector was off while everything was imported (`launch`): all of that stays and need not be looked at.
     gc.freeze()
     gc.enable()
     serve((requests, answers), parent, _task, Run, fill_quotes)
