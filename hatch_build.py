@@ -1,7 +1,12 @@
-"""Compiles the reader of numbers, where a C compiler is at hand; without one the wheel is pure Python."""
+"""Compiles the reader of numbers, where a C compiler is at hand; without one the wheel is pure Python.
+
+An editable install is also compiled to bytecode: nothing else would do it, since tools and detectors are imported only
+in the worker, which must not write. Installers do it for a wheel.
+"""
 
 from __future__ import annotations
 
+import compileall
 import os
 import shlex
 import shutil
@@ -14,14 +19,18 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SOURCE = Path("orchestrator/traindx/readers/native/numbers.c")
 LIBRARY = SOURCE.with_name("libnumbers.so")
+IMPORTED = ("orchestrator/traindx", "tools")
 FLAGS = ("-O3", "-std=c11", "-fvisibility=hidden", "-shared", "-fPIC")
 
 
 class CompileHook(BuildHookInterface):  # type: ignore[type-arg, misc, unused-ignore]
     """Puts the compiled library beside its source, and into the wheel."""
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 (hatch calls it so)
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile, and say for which platform the wheel is; `version` is "editable" or "standard"."""
+        if version == "editable":
+            for folder in IMPORTED:
+                compileall.compile_dir(Path(self.root) / folder, quiet=2)
         if self.target_name == "wheel" and self._compile():
             platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
             build_data["pure_python"] = False

@@ -158,3 +158,10 @@ def test_a_wrong_file_is_named_with_its_line(
     add(project, kind, "x.yaml", text)
     with pytest.raises(DefinitionError, match=said):
         load_rules(rule, project / ".traindx")
+
+
+def test_a_failure_mode_that_names_a_signal_nobody_emits_is_refused(project: Path) -> None:
+    add(project, "tools", "find_cluster.py", TOOL)
+    add_mode(project, "wrong-cluster", "old-clutser")
+    with pytest.raises(DefinitionError, match=r"wrong-cluster\.md:7: no tool emits .*Did you mean `old-cluster`"):
+        diagnosed(project)

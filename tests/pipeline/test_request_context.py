@@ -8,10 +8,12 @@ from traindx.contract import Artifacts, ContextPackage, ErrorSummary, SeriesSumm
 from traindx.pipeline.request import KINDS, AgentBrief, understand
 
 
-def curve(name: str, first: float, last: float, lowest: float, highest: float, non_finite: int = 0) -> SeriesSummary:
+def curve(
+    name: str, first: float, last: float, lowest: float, highest: float, non_finite: int = 0, diverged: bool = False
+) -> SeriesSummary:
     return SeriesSummary(
         name=name, original=name, source="train.log", axis="epoch", points=20, start=0, end=19,
-        first=first, last=last, lowest=lowest, highest=highest, non_finite=non_finite,
+        first=first, last=last, lowest=lowest, highest=highest, non_finite=non_finite, diverged=diverged,
     )  # fmt: skip
 
 
@@ -31,7 +33,7 @@ def context(
 
 
 HEALTHY = curve("train/loss", 2.3, 0.4, 0.39, 2.3)
-DIVERGED = curve("train/loss", 2.3, 4.1, 0.4, 5.0)
+DIVERGED = curve("train/loss", 2.3, 4.1, 0.4, 5.0, diverged=True)
 LOOP = ("torch", "training-loop")
 RECURRENT = (*LOOP, "recurrent")
 

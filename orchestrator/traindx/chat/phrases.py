@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from traindx.pipeline.request.clauses import plainly
 from traindx.vocabulary.shorthand import expanded
 
 _TABLE: tuple[tuple[str, str], ...] = (
@@ -89,6 +90,8 @@ def _compiled(source: str) -> re.Pattern[str] | None:
 PHRASES = tuple(Phrase(intent, _compiled(source)) for intent, source in _TABLE)
 """`suspect` names a failure mode, `restated` describes symptoms, `figure` asks for a value, `blame` names a setting"""
 
+_QUOTES = re.compile("['`\"]")
+
 QUESTION = re.compile(
     r"^(?:and |so |but |ok |please |now )*(?:why|what|whats|which|who|when|where|how|is|are|was|were|do|does|did|can"
     r"|could|should|would|will|may|show|tell|explain|give|list|print|compare|look|find|describe|help|plot|open|read|cite"
@@ -109,9 +112,8 @@ NUMBERED = re.compile(
 
 
 def plain(text: str) -> str:
-    """A question as the table reads it."""
-    lowered = re.sub("[\u2018\u2019'`\u201c\u201d\"]", "", text.casefold())
-    return " ".join(lowered.split())
+    """A question as the table reads it: plain like a message, and without apostrophes and quotes."""
+    return _QUOTES.sub("", plainly(text)).strip()
 
 
 @dataclass(frozen=True)

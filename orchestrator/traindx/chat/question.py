@@ -60,11 +60,11 @@ async def understood(session: ChatSession, text: str) -> Question:
         series=named.series,
         absent=named.absent,
         settings=_settings(words, context.settings, named.taken),
-        tunables=_levers(words),
+        tunables=_tunables(words),
     )
 
 
-def _levers(words: str) -> list[Tunable]:
+def _tunables(words: str) -> list[Tunable]:
     """Those that are named, in the order of the question."""
     found = [(match.start(), tunable) for tunable in TUNABLES if (match := tunable.pattern.search(words))]
     return [tunable for _, tunable in sorted(found, key=lambda row: row[0])]

@@ -36,6 +36,7 @@ class SeriesSummary(Value):
     lowest: float
     highest: float
     non_finite: int = 0
+    diverged: bool = Field(default=False, description="whether a loss rose far above its best and stayed there")
     restarts: int = Field(default=0, description="how often the axis jumps back: resumed, or another run appended")
     thinned: int = Field(default=1, description="one point in so many was kept")
     duplicate_of: str = Field(default="", description="the file that holds the same series point by point")

@@ -131,6 +131,11 @@ class Catalog(Mapping[str, FailureMode]):
         return len(self.modes)
 
     @property
+    def of_the_project(self) -> list[FailureMode]:
+        """The failure modes that a project brings; our own are checked before they ship."""
+        return [mode for mode in self.modes.values() if mode.source.parent != FOLDER]
+
+    @property
     def hypotheses(self) -> list[Hypothesis]:
         """Everything that competes for a run."""
         return [*self.modes.values(), self.healthy]

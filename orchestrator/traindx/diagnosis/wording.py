@@ -30,6 +30,11 @@ def fix_for(mode: FailureMode, facts: Mapping[str, Fact]) -> Fix:
     )
 
 
+def compile_wording() -> None:
+    """Make ready what sentences are written with."""
+    _sentences().from_string("")
+
+
 def fact_text(value: object) -> object:
     """Numbers as a person writes them: four significant digits, no trailing zeros."""
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from traindx.agents import Specialist, load_specialists
+from traindx.brains.local.user_reports import VOCABULARY
 from traindx.contract import ContextPackage
 from traindx.definitions.project import Project
+from traindx.definitions.rules import CodeRule, ErrorPattern, load_rules
 from traindx.diagnosis.catalog import Catalog, load_catalog
+from traindx.diagnosis.signals import SignalRegistry
 from traindx.errors import UnknownName
 from traindx.pipeline.request import AgentBrief, Ranked, Request, understand
-from traindx.runtime import tool_names
+from traindx.runtime import ToolSpec, tool_names
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,14 @@ class Registry:
         tools = tool_names([project.tools] if project.tools else [])
         agents = load_specialists(tools, [project.agents] if project.agents else [])
         return cls(agents, load_catalog([project.failure_modes] if project.failure_modes else []))
+
+    def check_signals(self, specs: Mapping[str, ToolSpec], project: Project) -> None:
+        """Raise `DefinitionError` where a failure mode of the project names a signal that nothing finds."""
+        own = self.catalog.of_the_project
+        if own:
+            found = {rule.name: rule.means for rule in load_rules(ErrorPattern, project.home)}
+            found |= {rule.name: rule.means for rule in load_rules(CodeRule, project.home)}
+            SignalRegistry.of(specs, {**VOCABULARY, **found}).check(own)
 
     def understand(self, message: str, context: ContextPackage, specialist: str | None) -> Request:
         """The request, with the specialist the user insists on in the lead."""

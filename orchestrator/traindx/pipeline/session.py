@@ -11,17 +11,21 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from traindx.brains import Brain, Case, LocalInvestigator, NullTranscript, Transcript
+from traindx.brains.local.sections import compile_sections
 from traindx.contract import ContextPackage, Diagnosis, Event, Provenance, null_listener
+from traindx.definitions.project import Project
 from traindx.definitions.version import __version__
 from traindx.diagnosis.evidence import verify
 from traindx.diagnosis.findings import Findings
 from traindx.diagnosis.merge import conclude, out_of_field, several_runs
+from traindx.diagnosis.wording import compile_wording
 from traindx.errors import TraindxError, UsageError
 from traindx.pipeline.brain_choice import claude, wants_claude
 from traindx.pipeline.context import gather
 from traindx.pipeline.inputs import OpenRun, open_part
 from traindx.pipeline.options import Choices
 from traindx.pipeline.registry import Registry
+from traindx.pipeline.request import compile_phrases
 from traindx.pipeline.transcript import TranscriptFile, default_place, read_transcript
 
 if TYPE_CHECKING:
@@ -61,7 +65,7 @@ class Session:
             # The worker is still waking up: what else is needed is read meanwhile.
             whole = self.run
             _, registry = await asyncio.gather(
-                self._narrow_to_the_failed_run(held), asyncio.to_thread(Registry.load, whole.project)
+                self._narrow_to_the_failed_run(held), asyncio.to_thread(_prepared, whole.project)
             )
             self._registry = registry if self.run is whole else None
             self._held = held.pop_all()
@@ -87,6 +91,7 @@ class Session:
         request = registry.understand(message, context, specialist or self.choices.get("specialist"))
         if not request.about_training:
             return out_of_field(request, self._provenance("none"))
+        registry.check_signals(self.run.toolbelt.specs(schemas=False), self.run.project)
         context = context.model_copy(update={"symptoms": list(request.symptoms)})
         sent = [registry.specialists[row.specialist] for row in request.ranking[:MOST_SPECIALISTS]]
         self.transcript.write("context", {"context": context.model_dump(mode="json")})
@@ -175,3 +180,12 @@ class Session:
         except UsageError as error:
             self._notes.append(f"no transcript was kept: {error}")
             return None
+
+
+def _prepared(project: Project) -> Registry:
+    """What an answer needs whatever the run holds, made ready while the worker wakes up."""
+    registry = Registry.load(project)
+    compile_phrases()
+    compile_wording()
+    compile_sections(registry.specialists.values())
+    return registry

@@ -10,6 +10,7 @@ import numpy as np
 from traindx.contract import SeriesSummary
 from traindx.detectors.curves.loss import is_loss
 from traindx.detectors.curves.objective import words_of
+from traindx.detectors.curves.shape import Shape, shape_of
 from traindx.readers.model import Series
 
 _NUMBERS = re.compile(r"(\d+)")
@@ -53,9 +54,14 @@ def _depth(row: Series) -> tuple[int, list[float]]:
     return end, [float(number) for number in _NUMBERS.findall(row.original)]
 
 
-def summarise(row: Series, judged: bool = False) -> SeriesSummary:
-    """Where it begins, ends, is lowest and highest; NaN where no value is finite. The run may be `judged` by it."""
+def summarise(row: Series, judged: Shape | None = None) -> SeriesSummary:
+    """Where it begins, ends, is lowest and highest; NaN where no value is finite.
+
+    `judged` is its shape where it is the curve that the run is judged by.
+    """
     finite = row.values[np.isfinite(row.values)]
+    loss = judged is not None or is_loss(row.name)
+    shape = judged or (shape_of(row.values) if loss else None)
     lowest, highest = (float(finite.min()), float(finite.max())) if len(finite) else (float("nan"), float("nan"))
     return SeriesSummary(
         name=row.name,
@@ -73,5 +79,6 @@ def summarise(row: Series, judged: bool = False) -> SeriesSummary:
         restarts=len(row.restarts),
         thinned=row.thinned,
         duplicate_of=row.duplicate_of,
-        loss=judged or is_loss(row.name),
+        diverged=shape is not None and shape.onset is not None,
+        loss=loss,
     )

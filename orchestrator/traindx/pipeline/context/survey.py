@@ -41,8 +41,8 @@ def survey(given: Input, run: Run) -> Survey:  # noqa: ARG001 - every tool takes
     from traindx.detectors.curves.series import summarise
 
     goal = run.once(objective)
-    judged = None if goal is None else (goal.series.source, goal.series.name)
-    series = [summarise(row, (row.source, row.name) == judged) for row in run.series if len(row)]
+    judged = {} if goal is None else {(goal.series.source, goal.series.name): goal.shape}
+    series = [summarise(row, judged.get((row.source, row.name))) for row in run.series if len(row)]
     settings = [ConfigValue(key=row.key, value=row.value, source=row.source, line=row.line) for row in run.settings]
     errors = [ErrorSummary(source=row.source, line=row.line, text=row.text, kind=row.kind) for row in run.errors]
     traits = sorted(set().union(*(file.traits for file in run.code)))

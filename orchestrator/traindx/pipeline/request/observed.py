@@ -78,7 +78,7 @@ def _from_loss(curve: SeriesSummary) -> Iterator[Observation]:
         yield Observation("non-finite", _STRONG, f"`{curve.name}` has {count} NaN or Inf values ({curve.source})")
     elif _HELD_OUT.search(curve.name):
         return
-    elif curve.points >= _FEW and _far_above_low(curve):
+    elif curve.diverged:
         yield Observation(
             "divergence",
             _STRONG,
@@ -87,16 +87,6 @@ def _from_loss(curve: SeriesSummary) -> Iterator[Observation]:
     elif curve.points >= _FEW and abs(curve.highest - curve.lowest) <= 0.02 * abs(curve.first):
         sentence = f"`{curve.name}` stayed between {curve.lowest:g} and {curve.highest:g} ({curve.source})"
         yield Observation("not-learning", _CLEAR, sentence)
-
-
-def _far_above_low(curve: SeriesSummary) -> bool:
-    """Twice the minimum is the field's mark; noise around a tiny loss passes it, so the climb must show as well."""
-    span = curve.highest - curve.lowest
-    climbed = curve.last - curve.lowest
-    if not math.isfinite(span) or span <= 0:
-        return False
-    doubled = curve.last >= 2 * curve.lowest if curve.lowest > 0 else climbed >= 0.5 * span
-    return doubled and climbed >= 0.1 * span and climbed >= 0.1 * abs(curve.first - curve.lowest)
 
 
 def _from_gap(curves: list[SeriesSummary]) -> Iterator[Observation]:
