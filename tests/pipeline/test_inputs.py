@@ -107,16 +107,38 @@ def sweep(tmp_path: Path, broken_run: Path, healthy_run: Path) -> Path:
 def test_the_only_failed_run_of_a_folder_is_picked(sweep: Path) -> None:
     diagnosis = diagnose(sweep)
     assert diagnosis.root_causes[0].id in CAUSES
-    assert any("only `b` failed" in row for row in diagnosis.missing)
+    assert [(row.path, row.failed, row.healthy) for row in diagnosis.runs] == [
+        ("a", False, True), ("b", True, False), ("c", False, True),
+    ]  # fmt: skip
+    assert any("1 of them failed; this is the diagnosis of `b`" in row for row in diagnosis.provenance.notes)
 
 
-def test_several_failed_runs_are_listed_with_the_way_to_choose(sweep: Path, traindx: Command) -> None:
+@pytest.mark.slow
+def test_of_several_failed_runs_the_worst_is_diagnosed_and_the_others_are_listed(sweep: Path, traindx: Command) -> None:
     shutil.copytree(sweep / "b", sweep / "d")
     diagnosis = diagnose(sweep)
-    assert diagnosis.status == "needs_more_data"
-    assert [row.path for row in gather_context(sweep).runs] == ["a", "b", "c", "d"]
-    assert f"traindx diagnose {sweep / 'b'}" in diagnosis.questions[0]
+    assert diagnosis.root_causes[0].id in CAUSES
+    assert [row.path for row in diagnosis.runs if row.failed] == ["b", "d"]
+    said = traindx("diagnose", sweep).stdout
+    assert "d (failed): " in said
+    assert "a: healthy" in said
     assert "FAILED" in traindx("gather", sweep).stdout
+
+
+def test_the_message_picks_the_run(sweep: Path) -> None:
+    shutil.copytree(sweep / "b", sweep / "run-17")
+    assert diagnose(sweep, "is run 17 broken?").root_causes[0].id in CAUSES
+    shutil.copytree(sweep / "a", sweep / "run-18")
+    picked = diagnose(sweep, "how did run-18 do?")
+    assert picked.status == "healthy"
+    assert any("`run-18` was examined: the message names it" in row for row in picked.provenance.notes)
+
+
+def test_runs_that_are_all_healthy_are_healthy(sweep: Path) -> None:
+    shutil.rmtree(sweep / "b")
+    diagnosis = diagnose(sweep)
+    assert diagnosis.status == "healthy"
+    assert [row.healthy for row in diagnosis.runs] == [True, True]
 
 
 def test_the_folders_of_one_run_are_not_several_runs(tmp_path: Path, broken_run: Path) -> None:

@@ -116,7 +116,11 @@ class RunSummary(Value):
 
     path: str
     failed: bool
+    healthy: bool = Field(default=False, description="whether an investigation found it healthy")
     why: str = Field(default="", description="the sign of failure, or how far it got")
+    files: list[str] = Field(
+        default_factory=list, description="the files that are its own, where several runs share a folder"
+    )
 
 
 class Constraints(Value):

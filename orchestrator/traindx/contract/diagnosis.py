@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from traindx.contract.context import RunSummary
 from traindx.contract.value import Value
 
 Status = Literal["diagnosis_complete", "partial", "needs_more_data", "healthy"]
@@ -102,6 +103,7 @@ class Diagnosis(Value):
     questions: list[str] = Field(default_factory=list)
     sections: dict[str, str] = Field(default_factory=dict)
     analysis_artifacts: dict[str, str] = Field(default_factory=dict)
+    runs: list[RunSummary] = Field(default_factory=list, description="filled when the folder holds several runs")
     missing: list[str] = Field(default_factory=list)
     provenance: Provenance = Provenance()
 

@@ -14,6 +14,7 @@ from traindx.contract import (
     Provenance,
     RequestSummary,
     RootCause,
+    RunSummary,
     Status,
 )
 from traindx.contract.request import Request
@@ -78,22 +79,39 @@ def out_of_field(request: Request, provenance: Provenance) -> Diagnosis:
     )
 
 
-def several_runs(context: ContextPackage, folder: Path, provenance: Provenance) -> Diagnosis:
-    """The answer to a folder that holds several runs of which none, or more than one, failed."""
-    failed = [row for row in context.runs if row.failed]
-    said = f"{len(failed)} of them failed" if failed else "none of them failed"
-    first = (failed or context.runs)[0].path
+def several_runs(
+    context: ContextPackage,
+    folder: Path,
+    provenance: Provenance,
+    runs: Sequence[RunSummary] = (),
+    request: RequestSummary | None = None,
+) -> Diagnosis:
+    """The answer to several runs none of which shows a cause; `runs` are those of the context, once looked into."""
+    rows = list(runs or context.runs)
+    failed = [row for row in rows if row.failed]
+    healthy = bool(runs) and not failed and all(row.healthy for row in rows)
+    said = f"{len(failed)} of them failed" if failed else "none of them shows a failure"
+    first = (failed or rows)[0]
+    place = folder / (first.files[0] if first.files else first.path)
     return Diagnosis(
-        status="needs_more_data",
-        summary=f"The folder contains {len(context.runs)} runs, and {said}: choose one.",
-        request=RequestSummary(kind="unclear", reason="several runs were given"),
-        questions=[
-            f"Which run? For example: `traindx diagnose {folder / first}`",
-            *(f"`{row.path}`{' (failed)' if row.failed else ''}: {row.why}" for row in context.runs),
-        ],
+        status="healthy" if healthy else "needs_more_data",
+        summary=f"The folder contains {len(rows)} runs, and "
+        + ("each of them looks healthy." if healthy else f"{said}: choose one."),
+        request=request or RequestSummary(kind="unclear", reason="several runs were given"),
+        questions=[] if healthy else [f"Which run? For example: `traindx diagnose {place}`"],
+        runs=rows,
         missing=context.missing,
         provenance=provenance,
     )
+
+
+def among_several(diagnosis: Diagnosis, runs: Sequence[RunSummary], path: str) -> Diagnosis:
+    """The diagnosis of one run, beside how the others went."""
+    failed = sum(row.failed for row in runs)
+    note = f"the folder contains {len(runs)} runs, {failed} of them failed; this is the diagnosis of `{path}`"
+    made = diagnosis.provenance
+    made = made.model_copy(update={"notes": [note, *made.notes]})
+    return diagnosis.model_copy(update={"runs": list(runs), "provenance": made})
 
 
 def _request(request: Request, lead: str = "") -> RequestSummary:

@@ -62,12 +62,11 @@ def open_run(path: Paths, listener: Listener = null_listener) -> Iterator[OpenRu
 
 
 @contextlib.contextmanager
-def open_part(whole: OpenRun, part: str, remark: str, listener: Listener = null_listener) -> Iterator[OpenRun]:
+def open_part(whole: OpenRun, scope: Scope, listener: Listener = null_listener) -> Iterator[OpenRun]:
     """One of the runs in a folder that holds several."""
-    scope = Scope(whole.scope.root / part)
     project = Project.around(scope.root)
     with open_toolbelt(scope, project, listener) as toolbelt:
-        yield OpenRun(whole.paths, scope, project, toolbelt, (remark, *whole.remarks), whole.began)
+        yield OpenRun(whole.paths, scope, project, toolbelt, whole.remarks, whole.began)
 
 
 def open_toolbelt(scope: Scope, project: Project, listener: Listener = null_listener) -> Toolbelt:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from traindx.brains import Brain, Case, LocalInvestigator, NullTranscript, Transcript
 from traindx.brains.local.sections import compile_sections
-from traindx.contract import ContextPackage, Diagnosis, Event, Provenance, null_listener
+from traindx.contract import ContextPackage, Diagnosis, Event, Provenance, RunSummary, null_listener
 from traindx.definitions.project import Project
 from traindx.definitions.version import __version__
 from traindx.diagnosis.evidence import verify
 from traindx.diagnosis.findings import Findings
-from traindx.diagnosis.merge import conclude, out_of_field, several_runs
+from traindx.diagnosis.merge import among_several, conclude, out_of_field, several_runs
 from traindx.diagnosis.wording import compile_wording
 from traindx.errors import TraindxError, UsageError
 from traindx.pipeline.brain_choice import claude, wants_claude
@@ -26,6 +26,7 @@ from traindx.pipeline.inputs import OpenRun, open_part
 from traindx.pipeline.options import Choices
 from traindx.pipeline.registry import Registry
 from traindx.pipeline.request import compile_phrases
+from traindx.pipeline.several import examined, picked, scope_of, to_examine, worst
 from traindx.pipeline.transcript import TranscriptFile, default_place, read_transcript
 
 if TYPE_CHECKING:
@@ -63,11 +64,7 @@ class Session:
                 held.callback(kept.close)
                 self.transcript, self.case_file = kept, kept.path
             # The worker is still waking up: what else is needed is read meanwhile.
-            whole = self.run
-            _, registry = await asyncio.gather(
-                self._narrow_to_the_failed_run(held), asyncio.to_thread(_prepared, whole.project)
-            )
-            self._registry = registry if self.run is whole else None
+            _, self._registry = await asyncio.gather(self.context(), asyncio.to_thread(_prepared, self.run.project))
             self._held = held.pop_all()
         return self
 
@@ -86,6 +83,9 @@ class Session:
         """What the specialists are given, or the answer that needs none of them."""
         registry = self._registry or Registry.load(self.run.project)
         context = await self.context()
+        if len(context.runs) > 1 and (one := picked(context.runs, message)) is not None:
+            self._notes.append(f"of {len(context.runs)} runs, `{one.path}` was examined: the message names it")
+            context = await self._narrowed(context.runs, one)
         if len(context.runs) > 1:
             return several_runs(context, self.run.scope.root, self._provenance("none"))
         request = registry.understand(message, context, specialist or self.choices.get("specialist"))
@@ -104,11 +104,39 @@ class Session:
         """The diagnosis for this message, by the specialists it asks for or by the one named here."""
         asked = {"message": message, "paths": list(self.run.paths), "brain": self.brain.name}
         self.transcript.write("request", asked)
+        context = await self.context()
+        if len(context.runs) > 1 and picked(context.runs, message) is None:
+            return self._done(await self._diagnose_several(message, specialist, context))
+        return self._done(await self._diagnose_one(message, specialist))
+
+    async def _diagnose_one(self, message: str, specialist: str | None) -> Diagnosis:
         cases = await self.cases(message, specialist)
         if isinstance(cases, Diagnosis):
-            return self._done(cases)
+            return cases
         findings = await self.brain.investigate(cases)
-        return self._done(await self._concluded(cases[0], findings))
+        return await self._concluded(cases[0], findings)
+
+    async def _diagnose_several(self, message: str, specialist: str | None, context: ContextPackage) -> Diagnosis:
+        """Each run is looked into for itself, without a model; the one that is worst is the answer."""
+        rows = list(context.runs)
+        chosen = to_examine(rows)
+        answers: list[Diagnosis] = []
+        for row in chosen:
+            self._tell(f"examining {row.path}")
+            with self._part(rows, row) as part:
+                async with Session(part, {"brain": "local", "listener": self.listener}) as one:
+                    answers.append(await one._diagnose_one(message, specialist))
+        place = worst(answers)
+        seen = {row.path: examined(row, answer) for row, answer in zip(chosen, answers, strict=True)}
+        runs = [seen.get(row.path, row) for row in rows]
+        if answers[place].status == "healthy" or not answers[place].named:
+            tools = [use for answer in answers for use in answer.provenance.tools]
+            made = self._provenance("local").model_copy(update={"tools": tools})
+            sent = answers[place].request
+            return several_runs(context, self.run.scope.root, made, runs, sent)
+        await self._narrowed(rows, chosen[place])
+        answer = answers[place] if self.claude is None else await self._diagnose_one(message, specialist)
+        return among_several(answer, runs, chosen[place].path)
 
     async def ask(self, question: str, specialist: str | None = None) -> str:
         """A follow-up question to a specialist of the latest diagnosis; raises `TraindxError` where nobody answers."""
@@ -131,13 +159,15 @@ class Session:
             summary = diagnosis.model_dump_json(include={"status", "summary", "root_causes", "excluded", "questions"})
             await self.claude.rejoined(cases[0], f"{summary}\n\n{said}")
 
-    async def _narrow_to_the_failed_run(self, held: contextlib.AsyncExitStack) -> None:
-        """Where the folder holds several runs and only one of them failed, that one is looked at."""
-        context = await self.context()
-        failed = [row for row in context.runs if row.failed]
-        if len(context.runs) > 1 and len(failed) == 1:
-            remark = f"of {len(context.runs)} runs only `{failed[0].path}` failed: that one was examined"
-            self.run = held.enter_context(open_part(self.run, failed[0].path, remark, self.listener))
+    def _part(self, rows: Sequence[RunSummary], row: RunSummary) -> contextlib.AbstractContextManager[OpenRun]:
+        """One of the runs of the folder, opened by itself."""
+        return open_part(self.run, scope_of(row, rows, self.run.scope), self.listener)
+
+    async def _narrowed(self, rows: Sequence[RunSummary], row: RunSummary) -> ContextPackage:
+        """Go on with one run of several."""
+        self.run = self._held.enter_context(self._part(rows, row))
+        self._registry = await asyncio.to_thread(Registry.load, self.run.project)
+        return await self.context()
 
     async def _concluded(self, case: Case, findings: Sequence[Findings]) -> Diagnosis:
         self._tell("checking every citation")

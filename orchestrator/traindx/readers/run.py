@@ -80,7 +80,8 @@ class Run:
     @cached_property
     def files(self) -> list[RunFile]:
         """Every file worth knowing, by path."""
-        return discover.find_files(self.scope, self._remark)
+        found = discover.find_files(self.scope, self._remark)
+        return [file for file in found if file.path not in self.scope.without]
 
     @cached_property
     def series(self) -> list[Series]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.contract import Diagnosis, Evidence, RootCause
+from traindx.contract import Diagnosis, Evidence, RootCause, RunSummary
 from traindx.report.canvas import Canvas
 from traindx.report.render import Page
 
@@ -14,6 +14,7 @@ HEADLINES = {
 }
 
 FAINT = 0.05
+MOST_RUNS = 12
 
 
 def as_text(diagnosis: Diagnosis, page: Page, title: str) -> str:
@@ -34,6 +35,7 @@ def as_text(diagnosis: Diagnosis, page: Page, title: str) -> str:
         [possibility(cause) for cause in diagnosis.possible if page.verbose or worth_a_line(cause)],
     )
     _list(canvas, "Answering these would help", diagnosis.questions)
+    _runs(canvas, diagnosis.runs, page.verbose)
     if page.verbose or diagnosis.status == "diagnosis_complete":
         _list(canvas, "Considered and set aside", diagnosis.excluded)
     if page.verbose:
@@ -101,12 +103,25 @@ def _list(canvas: Canvas, heading: str, rows: list[str]) -> None:
             canvas.rows([("-", row)], indent=2)
 
 
+def _runs(canvas: Canvas, runs: list[RunSummary], verbose: bool) -> None:
+    """How several runs went, those that failed first."""
+    shown = sorted(runs, key=lambda row: not row.failed)
+    left = [] if verbose else shown[MOST_RUNS:]
+    _list(
+        canvas,
+        "Runs in this folder",
+        [f"{row.path}{' (failed)' if row.failed else ''}: {row.why}" for row in shown[: None if verbose else MOST_RUNS]]
+        + ([f"and {len(left)} more (-v lists them)"] if left else []),
+    )
+
+
 def _footer(diagnosis: Diagnosis) -> str:
     made = diagnosis.provenance
     tools = len(made.tools)
-    who = diagnosis.request.specialists[0] if diagnosis.request.specialists else "nobody"
+    sent = diagnosis.request.specialists
+    who = f"{sent[0]} ({made.brain})" if sent else "No specialist was sent"
     cost = f", {made.tokens} tokens, ${made.cost_usd:.3f}" if made.tokens else ""
     return (
-        f"{who} ({made.brain}), {tools} tool call{'' if tools == 1 else 's'}, sandbox: {made.sandbox},"
+        f"{who}, {tools} tool call{'' if tools == 1 else 's'}, sandbox: {made.sandbox},"
         f" {made.seconds:.1f} s{cost}. Nothing was changed."
     )

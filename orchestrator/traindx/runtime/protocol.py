@@ -23,6 +23,7 @@ class WorkerConfig:
     only: tuple[str, ...]
     readable: tuple[str, ...]
     memory_mb: int
+    without: tuple[str, ...] = ()
     project: str = ""
     """the `.traindx` folder around the run"""
 
@@ -34,6 +35,7 @@ class WorkerConfig:
             tuple(message["only"]),
             tuple(message["readable"]),
             message["memory_mb"],
+            tuple(message["without"]),
             message["project"],
         )
 

@@ -22,6 +22,8 @@ class Scope:
 
     root: Path
     only: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    """files that belong to another run of the same folder"""
 
     @classmethod
     def of(cls, *paths: Path | str) -> Scope:
@@ -57,7 +59,9 @@ class Scope:
     def covers(self, real: Path) -> bool:
         """Whether a resolved path lies in what was given."""
         given = [self.root / part for part in self.only] or [self.root]
-        return any(real == part or part in real.parents for part in given)
+        return real not in {self.root / part for part in self.without} and any(
+            real == part or part in real.parents for part in given
+        )
 
     def resolve(self, name: str) -> Path:
         """The real path behind a name; raises `UnreadableInput` for whatever leads out of the scope."""

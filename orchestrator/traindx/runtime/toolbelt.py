@@ -229,7 +229,10 @@ class Toolbelt:
                 self.scope, import_folders(), [*self._folders, *([self._project] if self._project else [])]
             )
             home = str(self._project or "")
-            config = WorkerConfig(str(self.scope.root), self.scope.only, tuple(readable), self._memory_mb, home)
+            scope = self.scope
+            config = WorkerConfig(
+                str(scope.root), scope.only, tuple(readable), self._memory_mb, without=scope.without, project=home
+            )
             try:
                 worker = self._workers[party] = WorkerProcess(config)
             except (OSError, RuntimeError) as error:

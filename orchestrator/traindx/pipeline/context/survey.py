@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from pathlib import PurePosixPath
-
 from traindx.contract import (
     Artifacts,
     CheckpointSummary,
@@ -14,12 +10,12 @@ from traindx.contract import (
     ConfigValue,
     DataSummary,
     ErrorSummary,
-    RunSummary,
     SeriesSummary,
 )
 from traindx.contract.context import ClusterSummary
 from traindx.pipeline.context.model import Survey
-from traindx.readers import Run, RunFile, Scope
+from traindx.pipeline.context.runs import several_runs
+from traindx.readers import Run
 from traindx.readers.tables.arrays import ArrayInfo
 from traindx.readers.tables.datatables import TableInfo
 from traindx.runtime import ToolInput, tool
@@ -64,7 +60,7 @@ def survey(given: Input, run: Run) -> Survey:  # noqa: ARG001 - every tool takes
         code=code_rows(run),
         git=git_rows(run),
         cluster=cluster_rows(run),
-        runs=several_runs(run),
+        runs=several_runs(run.files, run.series, run.errors),
         traits=traits,
         missing=[*_absent(run, series), *run.remarks, *left_out],
     )
@@ -186,54 +182,3 @@ def _table(row: TableInfo) -> str:
     more = f" and {len(row.columns) - 8} more" if len(row.columns) > 8 else ""
     rows = f"{row.rows:,} rows" if row.whole else f"the first {row.rows:,} rows"
     return "; ".join([f"{rows} of {names}{more}", *missing[:4]])
-
-
-MOST_RUNS = 50
-DEEPEST = 4
-_TELLING = frozenset({"log", "metrics"})
-# Parts of one run, not runs of their own: a writer per phase, a folder per rank.
-_PART = re.compile(r"(train|training|val|valid|validation|test|eval|evaluation|dev|rank|node|worker|gpu|host)[-_]?\d*")
-
-
-def several_runs(run: Run) -> list[RunSummary]:
-    """The runs below a folder, or none when the folder is one run itself."""
-    groups = _groups([file for file in run.files if file.role in _TELLING])
-    return [_judged(run.scope, path) for path in groups[:MOST_RUNS]]
-
-
-def _groups(files: list[RunFile]) -> list[str]:
-    """Sibling folders that repeat each other's file names, at the shallowest level where they do."""
-    paths = [PurePosixPath(file.path) for file in files]
-    for depth in range(1, DEEPEST + 1):
-        if any(len(path.parts) <= depth for path in paths):
-            return []
-        inside: dict[PurePosixPath, set[str]] = defaultdict(set)
-        for path in paths:
-            folder = PurePosixPath(*path.parts[:depth])
-            inside[folder].add(re.sub(r"\d+", "0", PurePosixPath(*path.parts[depth:]).as_posix()))
-        runs = [folder for folder in inside if not _PART.fullmatch(folder.name.lower())]
-        names = [name for folder in runs for name in inside[folder]]
-        if any(names.count(name) > 1 for name in set(names)):
-            return sorted(folder.as_posix() for folder in runs)
-        if len(inside) > 1:
-            return []
-    return []
-
-
-def _judged(scope: Scope, path: str) -> RunSummary:
-    from traindx.detectors.citing import where
-    from traindx.detectors.curves.loss import main_loss  # brings numpy along, which only the worker needs
-    from traindx.detectors.curves.shape import shape_of
-
-    run = Run(Scope(scope.root / path))
-    error = next((row for row in run.errors if row.kind == "error"), None)
-    if error is not None:
-        return RunSummary(path=path, failed=True, why=f"{error.text} ({error.source}:{error.line})")
-    loss = main_loss(run.series)
-    if loss is None:
-        return RunSummary(path=path, failed=False, why="no loss was logged")
-    shape = shape_of(loss.values)
-    if shape.broke is not None:
-        return RunSummary(path=path, failed=True, why=f"the loss breaks at {where(loss, shape.broke)}")
-    last = len(loss) - 1
-    return RunSummary(path=path, failed=False, why=f"loss {loss.values[last]:.4g} at {where(loss, last)}")
