@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from traindx.contract import ErrorSummary
+from traindx.detectors.curves.objective import objective
 from traindx.detectors.errors import families
 from traindx.readers import LogError, Run
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
@@ -36,8 +37,15 @@ def find_errors(given: Input, run: Run) -> ErrorReport:
         errors=[_row(row) for row in errors[:most]],
         warnings=[_row(row) for row in warnings[:most]],
         left_out=max(0, len(errors) - most) + max(0, len(warnings) - most),
-        signals=families.detect(errors, run.code, error_patterns(run.project)),
+        signals=families.detect(errors, run.code, error_patterns(run.project), _last_value(run)),
     )
+
+
+def _last_value(run: Run) -> tuple[str, int] | None:
+    """The file and line of the last value of the curve that the run is judged by."""
+    goal = run.once(objective)
+    last = len(goal) - 1 if goal is not None else -1
+    return (goal.series.source_at(last), int(goal.series.lines[last])) if goal is not None and last >= 0 else None
 
 
 def _row(row: LogError) -> ErrorSummary:

@@ -13,7 +13,8 @@ def curve(
 ) -> SeriesSummary:
     return SeriesSummary(
         name=name, original=name, source="train.log", axis="epoch", points=20, start=0, end=19,
-        first=first, last=last, lowest=lowest, highest=highest, non_finite=non_finite, diverged=diverged,
+        first=first, last=last, lowest=lowest, highest=highest, non_finite=non_finite,
+        diverged=diverged, judged=diverged,
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from traindx.contract.context import (
 from traindx.contract.diagnosis import (
     LIKELY,
     SEVERITIES,
+    Answer,
     Diagnosis,
     Evidence,
     Fix,
@@ -35,6 +36,7 @@ from traindx.contract.value import Value
 __all__ = [
     "LIKELY",
     "SEVERITIES",
+    "Answer",
     "Artifacts",
     "CheckpointSummary",
     "Citation",

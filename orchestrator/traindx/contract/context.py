@@ -41,6 +41,7 @@ class SeriesSummary(Value):
     thinned: int = Field(default=1, description="one point in so many was kept")
     duplicate_of: str = Field(default="", description="the file that holds the same series point by point")
     loss: bool = Field(default=False, description="whether it is a loss of some kind: lower is better")
+    judged: bool = Field(default=False, description="whether it is the curve that the run is judged by")
 
 
 class ConfigValue(Value):

@@ -63,6 +63,14 @@ class RequestSummary(Value):
     reason: str = ""
 
 
+class Answer(Value):
+    """What the user said, and whether the artifacts show it."""
+
+    said: str
+    verdict: Literal["seen", "not seen", "cannot be seen here"]
+    why: str = Field(description="where it was looked for, or what would show it")
+
+
 class ToolUse(Value):
     """One call of a tool, and which of three things happened."""
 
@@ -95,6 +103,8 @@ class Diagnosis(Value):
     status: Status
     summary: str = Field(default="", description="the answer in one sentence")
     request: RequestSummary
+    reasons: list[str] = Field(default_factory=list, description="why a run is called healthy")
+    answers: list[Answer] = Field(default_factory=list, description="to what the user reported, point by point")
     root_causes: list[RootCause] = Field(default_factory=list)
     excluded: list[str] = Field(
         default_factory=list, description="causes that were considered, and the evidence against them"

@@ -45,6 +45,14 @@ class Ranked:
 
 
 @dataclass(frozen=True)
+class Reported:
+    """A kind of trouble that the user says there was, rather than guessing at it; `said` is the symptom in words."""
+
+    kind: str
+    said: str
+
+
+@dataclass(frozen=True)
 class Request:
     """A request, understood. `kind` is a key of `KINDS`; `ranking` is never empty, best first."""
 
@@ -55,3 +63,4 @@ class Request:
     mentions: Mentions
     ranking: tuple[Ranked, ...]
     reason: str
+    reported: tuple[Reported, ...] = ()

@@ -22,6 +22,7 @@ from traindx.diagnosis.wording import compile_wording
 from traindx.errors import TraindxError, UsageError
 from traindx.pipeline.brain_choice import claude, wants_claude
 from traindx.pipeline.context import gather
+from traindx.pipeline.health import with_reasons
 from traindx.pipeline.inputs import OpenRun, open_part
 from traindx.pipeline.options import Choices
 from traindx.pipeline.registry import Registry
@@ -175,7 +176,8 @@ class Session:
         named = [cause for one in findings for cause in one.causes]
         causes = await asyncio.to_thread(verify, named, self.run.toolbelt, signals)
         name = self.brain.name if any(one.brain != "local" for one in findings) else "local"
-        return conclude(case.request, case.context, findings, causes, self._provenance(name))
+        diagnosis = conclude(case.request, case.context, findings, causes, self._provenance(name))
+        return with_reasons(diagnosis, case.request, case.context, signals)
 
     def _done(self, diagnosis: Diagnosis) -> Diagnosis:
         self.diagnosis = diagnosis

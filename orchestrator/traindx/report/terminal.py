@@ -26,6 +26,8 @@ def as_text(diagnosis: Diagnosis, page: Page, title: str) -> str:
     headline, style = HEADLINES[diagnosis.status]
     canvas.text(headline, style=style)
     canvas.text(diagnosis.summary)
+    _list(canvas, "Why", diagnosis.reasons)
+    _list(canvas, "What you reported", [f"{row.said}: {row.verdict}. {row.why}" for row in diagnosis.answers])
     for number, cause in enumerate(diagnosis.named, start=1):
         _cause(canvas, number, cause, page.verbose)
     beside = "Worth a look" if diagnosis.status == "healthy" else "Less likely"

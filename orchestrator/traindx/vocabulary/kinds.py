@@ -94,3 +94,18 @@ def _row(line: str) -> Kind:
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {kind.name: kind for kind in map(_row, filter(str.strip, _TABLE.splitlines()))}
 )
+
+WISHES = frozenset({"check-up", "review", "hyperparameters", "unclear", "not-about-training"})
+"""kinds of requests that report no trouble"""
+
+WANTED = {
+    "series": "What did the loss do? Add the training log or metrics file; it needs at least four logged values",
+    "errors": "What did the run print last? Add its output: `python train.py 2>&1 | tee train.log`",
+    "code": "What does the training loop look like? Add the training script and the model code to the folder",
+    "settings": "Which settings did the run use? Add the config file or the full command line",
+    "memory": "How does memory grow? Log `torch.cuda.memory_allocated()`, or the process's resident size, per step",
+    "outputs": "What does the model output? Add a file with ten inputs and the outputs they gave",
+    "checkpoints": "Which checkpoint do you mean? Put it, or its path, in the folder",
+    "data": "What does the data look like? Add one saved batch: `torch.save(next(iter(loader)), 'batch.pt')`",
+}
+"""how to supply what a kind of trouble is judged by"""

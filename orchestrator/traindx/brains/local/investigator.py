@@ -16,7 +16,7 @@ from traindx.diagnosis.scoring import WORTH_ASKING, Belief, Standing, weigh
 from traindx.diagnosis.signals import SignalRegistry
 from traindx.diagnosis.weights import load_weights
 from traindx.diagnosis.wording import fix_for, issue_for
-from traindx.vocabulary.kinds import KINDS
+from traindx.vocabulary.kinds import KINDS, WANTED
 
 MOST_HYPOTHESES = 3
 MOST_EVIDENCE = 8
@@ -201,7 +201,7 @@ def _unseen(case: Case) -> tuple[list[str], bool]:
 
 def _questions(case: Case, lacking: Sequence[str], open_ones: Sequence[Belief]) -> list[str]:
     asks = [ask for belief in open_ones for ask in case.catalog[belief.hypothesis.id].asks]
-    wanted = [_WANTED[need] for need in dict.fromkeys([*lacking, *_always_wanted(case)])]
+    wanted = [WANTED[need] for need in dict.fromkeys([*lacking, *_always_wanted(case)])]
     return list(dict.fromkeys([*asks, *wanted]))
 
 
@@ -211,15 +211,3 @@ def _always_wanted(case: Case) -> list[str]:
     judged = any(row.loss and row.points >= FEWEST_POINTS for row in context.series)
     present = (("series", judged), ("code", context.artifacts.model_code), ("settings", context.artifacts.config))
     return [need for need, there in present if not there]
-
-
-_WANTED = {
-    "series": "What did the loss do? Add the training log or metrics file; it needs at least four logged values",
-    "errors": "What did the run print last? Add its output: `python train.py 2>&1 | tee train.log`",
-    "code": "What does the training loop look like? Add the training script and the model code to the folder",
-    "settings": "Which settings did the run use? Add the config file or the full command line",
-    "memory": "How does memory grow? Log `torch.cuda.memory_allocated()`, or the process's resident size, per step",
-    "outputs": "What does the model output? Add a file with ten inputs and the outputs they gave",
-    "checkpoints": "Which checkpoint do you mean? Put it, or its path, in the folder",
-    "data": "What does the data look like? Add one saved batch: `torch.save(next(iter(loader)), 'batch.pt')`",
-}

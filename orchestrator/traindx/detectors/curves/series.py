@@ -81,4 +81,5 @@ def summarise(row: Series, judged: Shape | None = None) -> SeriesSummary:
         duplicate_of=row.duplicate_of,
         diverged=shape is not None and shape.onset is not None,
         loss=loss,
+        judged=judged is not None,
     )

@@ -11,20 +11,27 @@ from traindx.definitions.rules import ErrorPattern
 from traindx.detectors.citing import cite_line
 from traindx.readers.code.codebase import CodeUnit
 from traindx.readers.model import LogError
-from traindx.vocabulary.error_texts import error_patterns
+from traindx.vocabulary.error_texts import error_by_itself, error_patterns
 
 EXCEPTION = re.compile(r"(?:^|[\s:\]])([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Failure))\b")
 SIGNALS = {
     **{one.name: one.means for one in error_patterns() if one.matches},
     "error-unexplained": "the run ended with an exception that matches no known error family",
     "run-ended-by-error": "the last thing the run printed is an error",
+    "error-at-the-end": "an error of the machine, the scheduler or the driver after which nothing was logged",
 }
 
 
 def detect(
-    errors: Sequence[LogError], code: Sequence[CodeUnit], patterns: Sequence[ErrorPattern] | None = None
+    errors: Sequence[LogError],
+    code: Sequence[CodeUnit],
+    patterns: Sequence[ErrorPattern] | None = None,
+    last_value: tuple[str, int] | None = None,
 ) -> list[Signal]:
-    """What the errors mean, the first of each family; and whether one ended the run."""
+    """What the errors mean, the first of each family; and whether one ended the run.
+
+    `last_value` is the file and line of the last value that the run logged.
+    """
     patterns = error_patterns() if patterns is None else patterns
     named: dict[str, Signal] = {}
     for row in errors:
@@ -37,7 +44,20 @@ def detect(
     ended = [row for row in errors if row.frames]
     if named and ended:
         named["run-ended-by-error"] = _signal("run-ended-by-error", "the run ended with a traceback", ended[-1], code)
+    final = next((row for row in errors if not row.frames and _ends(row, errors, last_value)), None)
+    if not named and final is not None:
+        named["error-at-the-end"] = _signal("error-at-the-end", "nothing was logged after this", final, code)
     return list(named.values())
+
+
+def _ends(row: LogError, errors: Sequence[LogError], last_value: tuple[str, int] | None) -> bool:
+    """Whether the run logged nothing after an error that a running program does not survive."""
+    if error_by_itself().search(row.text) is None:
+        return False
+    if last_value is None:
+        return True
+    source, line = last_value
+    return row.source == source and row.line > line and all(one.source == source for one in errors)
 
 
 def _signal(name: str, means: str, row: LogError, code: Sequence[CodeUnit]) -> Signal:

@@ -31,6 +31,11 @@ class Observation:
     points: float
     sentence: str
 
+    @property
+    def shows_trouble(self) -> bool:
+        """Whether it is a sign of trouble, rather than something to look at."""
+        return self.points >= _CLEAR
+
 
 def observations(context: ContextPackage | None) -> tuple[Observation, ...]:
     """What the artifacts show, strongest first."""
@@ -78,7 +83,7 @@ def _from_loss(curve: SeriesSummary) -> Iterator[Observation]:
         yield Observation("non-finite", _STRONG, f"`{curve.name}` has {count} NaN or Inf values ({curve.source})")
     elif _HELD_OUT.search(curve.name):
         return
-    elif curve.diverged:
+    elif curve.diverged and curve.judged:
         yield Observation(
             "divergence",
             _STRONG,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from traindx.contract import ContextPackage
-from traindx.contract.request import AgentBrief, Mentions, Ranked, Request
+from traindx.contract.request import AgentBrief, Mentions, Ranked, Reported, Request
 from traindx.pipeline.request.clauses import excerpt, plainly, sentences
 from traindx.pipeline.request.lexicon import TRADE, VAGUE
 from traindx.pipeline.request.matching import PhraseMatch, match_phrases, tally
@@ -55,6 +55,7 @@ def understand(message: str, context: ContextPackage | None = None, specialists:
         mentions=named,
         ranking=ranking,
         reason=_reason(kind, said, matches, seen, ranking),
+        reported=tuple(_reported(matches)),
     )
 
 
@@ -119,7 +120,7 @@ def symptoms(
     matches: Sequence[PhraseMatch], mentions: Mentions, seen: Sequence[Observation], message: str
 ) -> tuple[str, ...]:
     """What the user reports, else what the artifacts show, else the message in its own words."""
-    reported = [*_reported(matches), *mentions.errors[:5]]
+    reported = [*(row.said for row in _reported(matches)), *mentions.errors[:5]]
     if not reported:
         reported = [item.sentence for item in seen if item.points >= _SHOWN]
     if not reported and (said := " ".join(message[:2000].split())):
@@ -127,7 +128,7 @@ def symptoms(
     return tuple(dict.fromkeys(reported))[:_MOST]
 
 
-def _reported(matches: Sequence[PhraseMatch]) -> list[str]:
+def _reported(matches: Sequence[PhraseMatch]) -> list[Reported]:
     best: dict[str, tuple[float, str]] = {}
     for item in matches:
         if not item.observed or not item.phrase.kinds or item.phrase.cause:
@@ -136,7 +137,7 @@ def _reported(matches: Sequence[PhraseMatch]) -> list[str]:
         sentence = item.phrase.says or KINDS[kind].symptom
         if weight >= _TELLING and sentence and weight > best.get(kind, (0.0, ""))[0]:
             best[kind] = (weight, sentence + _place(item.sentence) + _numbers(kind, item.sentence))
-    return [sentence for _, sentence in sorted(best.values(), key=lambda pair: -pair[0])]
+    return [Reported(kind, sentence) for kind, (_, sentence) in sorted(best.items(), key=lambda pair: -pair[1][0])]
 
 
 def _place(sentence: str) -> str:

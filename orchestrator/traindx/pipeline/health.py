@@ -1,0 +1,145 @@
+"""A verdict of health with its reasons: what was read, what a failure would have shown, and what the user asked about.
+
+Health is claimed only for what was seen. What the user reports is answered point by point: seen, not seen, cannot be
+seen here. Where a run is said to have ended with an error that these artifacts do not show, the verdict is withdrawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from traindx.contract import Answer, ContextPackage, Diagnosis, SeriesSummary, Signal
+from traindx.contract.request import Reported, Request
+from traindx.pipeline.request.observed import observations
+from traindx.vocabulary.kinds import KINDS, WANTED, WISHES
+
+FEWEST_POINTS = 4
+MOST_NAMED = 3
+ENDED_WELL = frozenset({"run-completed", "run-ended-in-order"})
+LEARNED = ("loss-fell", "fine-tuning-rate", "adversaries-balanced", "accuracy-high")
+"""signals that show a good level or a fall, by how much they say"""
+FATAL = frozenset({"crash", "out-of-memory", "cuda-error", "environment"})
+"""trouble that ends a run with an error: where nothing shows it, the error went elsewhere"""
+FOLLOWED = frozenset({"val-follows-train", "outputs-varied", "resumed-smoothly", "loss-spike-recovered"})
+
+
+def with_reasons(
+    diagnosis: Diagnosis, request: Request, context: ContextPackage, signals: Sequence[Signal]
+) -> Diagnosis:
+    """The diagnosis with its reasons where it says that a run is healthy; withdrawn where it may not say so."""
+    if diagnosis.status not in {"healthy", "needs_more_data"}:
+        return diagnosis
+    reported = [row for row in request.reported if row.kind not in WISHES]
+    well = diagnosis.status == "healthy"
+    answers = [_answer(row, request, context, signals, well=well) for row in reported]
+    answered = diagnosis.model_copy(update={"answers": answers})
+    if not well:
+        return answered
+    answered = answered.model_copy(update={"reasons": _reasons(context, signals)})
+    ended = [
+        answer
+        for row, answer in zip(reported, answers, strict=True)
+        if row.kind == request.kind and row.kind in FATAL and answer.verdict == "cannot be seen here"
+    ]
+    if not ended:
+        return answered
+    return answered.model_copy(
+        update={
+            "status": "needs_more_data",
+            "summary": f"What was read looks healthy, but it does not show what you report: {ended[0].said}.",
+            "questions": [ended[0].why],
+        }
+    )
+
+
+def _answer(
+    reported: Reported, request: Request, context: ContextPackage, signals: Sequence[Signal], *, well: bool
+) -> Answer:
+    kind = KINDS[reported.kind]
+    shown = [row for row in observations(context) if row.kind == kind.name and row.shows_trouble]
+    if shown:
+        judged = next(iter(_judged(context.series)), None)
+        beside = f". The run is judged by {_course(judged)}" if well and judged is not None else ""
+        return Answer(said=reported.said, verdict="seen", why=f"{shown[0].sentence}{beside}")
+    looked = _looked_at(context)
+    present = [need for need in kind.needs if looked[need]]
+    if kind.name in FATAL and not (_ended(signals) or _went_on(request, context)):
+        where = _listed(context.artifacts.training_logs)
+        seen = f"No error is printed in {where}, and nothing there says that the run came to its end. " if where else ""
+        return Answer(said=reported.said, verdict="cannot be seen here", why=f"{seen}{WANTED['errors']}")
+    if not present:
+        return Answer(said=reported.said, verdict="cannot be seen here", why=WANTED[kind.needs[0]])
+    why = "; ".join(looked[need] for need in present[:2])
+    if kind.needs[0] not in present:
+        why += f". To be sure: {WANTED[kind.needs[0]]}"
+    return Answer(said=reported.said, verdict="not seen", why=why)
+
+
+def _ended(signals: Iterable[Signal]) -> bool:
+    return any(signal.id in ENDED_WELL for signal in signals)
+
+
+def _went_on(request: Request, context: ContextPackage) -> bool:
+    """Whether values were logged after every place that the message names."""
+    named = {"epoch": request.mentions.epochs, "step": request.mentions.steps}
+    ends = {axis: max((row.end for row in context.series if row.axis == axis), default=0.0) for axis in named}
+    places = [(place, ends[axis]) for axis, given in named.items() for place in given]
+    if len(places) > 1:
+        return True  # what happens twice did not end the run
+    return bool(places) and all(end > place for place, end in places)
+
+
+def _reasons(context: ContextPackage, signals: Sequence[Signal]) -> list[str]:
+    """What was looked at and what a failure would have shown there."""
+    claims = {signal.id: signal.claim for signal in reversed(signals)}
+    found = [f"{claims[name]}; a run that fails to learn stays near its start" for name in LEARNED if name in claims][
+        :1
+    ]
+    curves = _judged(context.series)
+    if curves and not any(row.non_finite for row in curves):
+        points = sum(row.points for row in curves)
+        found.append(f"all {points:,} logged values of {_listed(row.name for row in curves)} are finite")
+    found += [claim for name, claim in claims.items() if name in FOLLOWED]
+    if context.artifacts.training_logs:
+        found.append(
+            f"{_listed(context.artifacts.training_logs)}: no error or traceback, which a crash would have left"
+        )
+    found += [claim for name, claim in claims.items() if name in ENDED_WELL]
+    return found
+
+
+def _looked_at(context: ContextPackage) -> Mapping[str, str]:
+    """What each kind of artifact shows, in a few words; empty where there is none."""
+    kept = context.artifacts
+    curves = _judged(context.series)
+    memory = [row for row in context.series if "mem" in row.name.casefold()]
+    return {
+        "series": _course(curves[0]) if curves else "",
+        "errors": f"no error is printed in {_listed(kept.training_logs)}" if kept.training_logs else "",
+        "code": f"nothing in {_listed(kept.model_code)} shows it" if kept.model_code else "",
+        "settings": "the settings are not unusual" if context.settings else "",
+        "memory": _course(memory[0]) if memory else "",
+        "outputs": f"looked at {_listed(kept.outputs)}" if kept.outputs else "",
+        "checkpoints": f"looked at {_listed(kept.checkpoints)}" if kept.checkpoints else "",
+        "data": f"looked at {_listed(kept.data)}" if kept.data else "",
+    }
+
+
+def _judged(series: Iterable[SeriesSummary]) -> list[SeriesSummary]:
+    """The losses that can be judged, the one that the run is judged by first."""
+    found = [row for row in series if row.loss and row.points >= FEWEST_POINTS and not row.duplicate_of]
+    return sorted(found, key=lambda row: not row.judged)
+
+
+def _course(row: SeriesSummary) -> str:
+    """`train/loss` goes from 2.3 to 0.2, never above 2.31."""
+    return (
+        f"`{row.name}` goes from {row.first:.4g} to {row.last:.4g} over {row.points:,} points"
+        f" (lowest {row.lowest:.4g}, highest {row.highest:.4g})"
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    rows = [f"`{name}`" for name in dict.fromkeys(names)]
+    more = f" and {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
+    return ", ".join(rows[:MOST_NAMED]) + more

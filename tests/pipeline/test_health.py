@@ -1,0 +1,79 @@
+"""A verdict of health gives its reasons and answers what the user reported, point by point."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from traindx import diagnose
+from traindx.contract import Diagnosis
+from traindx.report import render
+
+DONE = "training finished, best model saved\n"
+
+
+def log(ending: str = DONE, extra: str = "") -> str:
+    rows = [f"epoch {n} loss {2.3 * math.exp(-n / 12) + 0.2:.4f}{extra}" for n in range(1, 60)]
+    return "\n".join(rows) + "\n" + ending
+
+
+def diagnosed(folder: Path, message: str, text: str) -> Diagnosis:
+    (folder / "train.log").write_text(text)
+    return diagnose(folder, message, brain="local")
+
+
+def verdicts(diagnosis: Diagnosis) -> dict[str, str]:
+    return {row.said.partition(" at ")[0]: row.verdict for row in diagnosis.answers}
+
+
+def test_health_says_what_was_looked_at(tmp_path: Path) -> None:
+    diagnosis = diagnosed(tmp_path, "", log())
+    assert diagnosis.status == "healthy"
+    said = " ".join(diagnosis.reasons)
+    assert "fell from" in said
+    assert "all 59 logged values of `train/loss` are finite" in said
+    assert "`train.log`: no error or traceback" in said
+    assert "ended normally" in said
+    assert diagnosis.answers == []
+
+
+def test_what_the_user_reports_and_the_log_refutes_is_answered(tmp_path: Path) -> None:
+    diagnosis = diagnosed(tmp_path, "It diverged and I got a CUDA out of memory", log())
+    assert verdicts(diagnosis) == {"Loss diverged": "not seen", "Memory ran out": "not seen"}
+    assert "Memory ran out: not seen" in " ".join(render(diagnosis).split())
+
+
+@pytest.mark.parametrize("message", ["I got a CUDA out of memory", "it crashed with an error"])
+def test_an_end_that_the_log_does_not_show_is_no_health(message: str, tmp_path: Path) -> None:
+    diagnosis = diagnosed(tmp_path, message, log(ending=""))
+    assert diagnosis.status == "needs_more_data"
+    assert list(verdicts(diagnosis).values()) == ["cannot be seen here"]
+    assert "tee train.log" in diagnosis.questions[0]
+
+
+def test_a_report_that_the_log_goes_beyond_is_answered(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("lr: 0.001\nbatch_size: 32\n")
+    diagnosis = diagnosed(tmp_path, "it crashed at epoch 12", log(ending=""))
+    assert diagnosis.status == "healthy"
+    assert list(verdicts(diagnosis).values()) == ["not seen"]
+
+
+def test_what_is_seen_but_no_failure_is_said_to_be_seen(tmp_path: Path) -> None:
+    grows = "".join(
+        f"step {n} loss {2.3 * math.exp(-n / 12) + 0.2:.4f} gpu_mem_mb {900 + 90 * n}\n" for n in range(1, 60)
+    )
+    diagnosis = diagnosed(tmp_path, "memory grows step by step", grows)
+    assert verdicts(diagnosis) == {"Memory grows during training": "seen"}
+
+
+def test_a_fatal_line_in_our_own_summary_is_no_health(tmp_path: Path) -> None:
+    killed = log(ending="slurmstepd: error: Detected 1 oom-kill event(s) in StepId=7.0\n")
+    assert diagnosed(tmp_path, "how did it go?", killed).status != "healthy"
+
+
+def test_a_run_that_is_asked_about_only_has_reasons_and_no_answers(tmp_path: Path) -> None:
+    diagnosis = diagnosed(tmp_path, "does this look ok?", log())
+    assert diagnosis.reasons
+    assert diagnosis.answers == []
