@@ -106,7 +106,7 @@ def _signals(goal: Objective, run: Run) -> list[Signal]:
         *learning.detect(goal, series, guessing),
         *restlessness.detect(goal, series, run.once(rate_series), guessing),
         *rhythm.detect(goal),
-        *validation.detect(goal, series),
+        *validation.detect(goal, series, [file.path for file in run.files if file.role == "checkpoint"]),
         *accuracy.detect(goal, series, classes, guessing),
         *(completion.detect(goal, read_excerpt(run, ending)) if ending is not None else []),
         *(baseline.detect(series, read_excerpt(run, head)) if head is not None else []),

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from traindx.contract import Value
 from traindx.detectors.citing import cite, where
-from traindx.detectors.curves.marks import Marking, marks, positions, with_company
+from traindx.detectors.curves.marks import Marking, best_point, marks, positions, with_company
 from traindx.detectors.curves.objective import Objective, adversaries, measured, objective
 from traindx.readers import Run, Series
 from traindx.report.plot import Chart, Line, Mark, Panel, png, svg
@@ -110,6 +110,6 @@ def _subtitle(first: Series, goal: Objective | None) -> str:
     text += f" (one in {first.thinned}, extremes kept)" if first.thinned > 1 else ""
     if goal is None or not np.isfinite(goal.shape.best):
         return text
-    shape = goal.shape
-    levels = [goal.shown(level) for level in (shape.start, shape.best, shape.end)]
-    return f"{text} · starts at {levels[0]:.4g}, best level {levels[1]:.4g}, ends at {levels[2]:.4g}"
+    found = best_point(first, goal.rewarded)
+    best = f", {found[2].removesuffix(' of')} {found[1]:.4g}" if found is not None else ""
+    return f"{text} · starts at {first.values[0]:.4g}{best}, ends at {first.values[-1]:.4g}"

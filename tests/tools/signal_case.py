@@ -59,7 +59,7 @@ def _heard(found: Case, folder: Path) -> set[str]:
         for place in signal.citations:
             if place.locator.startswith("line "):
                 line = int(place.locator.removeprefix("line ").split(",")[0])
-                assert place.quote in (folder / place.source).read_text().splitlines()[line - 1]
+                assert place.quote in (folder / place.source).read_bytes().decode().split("\n")[line - 1]
             assert (folder / place.source).is_file()
     return {signal.id for signal in output.signals}
 

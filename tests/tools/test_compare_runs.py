@@ -69,6 +69,27 @@ def test_two_seeds_of_one_run_do_not_part(tmp_path: Path) -> None:
     assert [row.at for row in output.metrics] == [""]
 
 
+def scattered(folder: Path, seed: int, floor: float, points: int = 400) -> Path:
+    """A loss of single samples: its scatter is as large as what it learns."""
+    folder.mkdir(parents=True)
+    scatter = np.random.default_rng(seed).lognormal(0, 1, points)
+    loss = floor * scatter / 1.65
+    (folder / "train.log").write_text("".join(f"step {at} loss {value:.5f}\n" for at, value in enumerate(loss)))
+    return folder
+
+
+def test_curves_that_scatter_widely_part_by_their_means(tmp_path: Path) -> None:
+    apart = compared(scattered(tmp_path / "good", 1, 0.17), scattered(tmp_path / "bad", 2, 2.37))
+    assert apart.first_parting.startswith("train/loss at step")
+    alike = compared(scattered(tmp_path / "one", 1, 2.37), scattered(tmp_path / "two", 2, 2.37))
+    assert alike.first_parting == ""
+
+
+def test_too_few_points_are_said_to_be_too_few(tmp_path: Path) -> None:
+    short = compared(scattered(tmp_path / "good", 1, 0.17, 3), scattered(tmp_path / "bad", 2, 2.37, 3))
+    assert "too few points" in short.metrics[0].reason
+
+
 def test_a_spike_that_is_over_is_no_parting(tmp_path: Path) -> None:
     good, bad = make(tmp_path / "a", 0), make(tmp_path / "b", 0)
     lines = (bad / "train.log").read_text().splitlines()

@@ -337,6 +337,11 @@ def loop(first: str = "pass", last: str = "pass", arguments: str = "") -> Files:
     return {"train.py": LOOP.format(first=first, last=last, arguments=arguments)}
 
 
+def cell(step: str, last: str = "pass") -> Files:
+    """A loop around something that gives back one thing."""
+    return {"train.py": f"for x, y in data:\n    {step}\n    loss = (h - y).mean()\n    loss.backward()\n    {last}\n"}
+
+
 STATES: list[tuple[str, Files, set[str], set[str]]] = [
     ("carried", loop(), {"state-carried-undetached"}, {"state-detached", "retain-graph-used"}),
     ("detached after", loop(last="h = h.detach()"), {"state-detached"}, {"state-carried-undetached"}),
@@ -348,6 +353,12 @@ STATES: list[tuple[str, Files, set[str], set[str]]] = [
     ("made from scratch", loop(first="h = torch.zeros(1, 4, 8)"), {"state-detached"}, {"state-carried-undetached"}),
     ("retained", loop(arguments="retain_graph=True"), {"retain-graph-used", "state-carried-undetached"}, set()),
     ("not retained", loop(arguments="retain_graph=False"), set(), {"retain-graph-used"}),
+    ("one cell", cell("h = cell(x, h)"), {"state-carried-undetached"}, {"state-detached"}),
+    ("one cell, by name", cell("h = self.cell(x, hx=h)"), {"state-carried-undetached"}, {"state-detached"}),
+    ("one cell, detached", cell("h = cell(x, h.detach())", "h = h.detach()"), {"state-detached"}, set()),
+    ("a block with a mask", cell("x = block(x, mask)"), set(), {"state-carried-undetached", "state-detached"}),
+    ("a running maximum", cell("top = max(x, top)"), set(), {"state-carried-undetached", "state-detached"}),
+    ("an average", cell("h = torch.lerp(x, h, 0.9)"), set(), {"state-carried-undetached", "state-detached"}),
     (
         "no state at all",
         {"train.py": "for x, y in data:\n    loss = net(x).sum()\n    loss.backward()\n"},

@@ -114,6 +114,9 @@ CASES = [
     case(CHANGES, "a log whose first line names an optimizer",
          log(["model=mlp optimizer=Adam lr=1e-3", *(f"step={n} loss={v:.4f}" for n, v in enumerate(broken(), 1))]),
          silent="optimizer-changed-at-onset"),
+    case(CHANGES, "a progress bar that writes over itself",
+         log([f"\r 10%|# | loss={v + 0.1:.4f}, shard=a\r100%|##| epoch {n} loss {v:.4f} shard={'b' if n > 18 else 'a'}"
+              for n, v in enumerate(broken(), 1)]), "data-changed-at-onset"),
     case(CHANGES, "inputs on another level", measured(1.3), "data-changed-at-onset"),
     case(CHANGES, "inputs as before", measured(1.0), silent="data-changed-at-onset"),
     case(CHANGES, "another shard in a history of objects", streamed("day-1", "day-2"), "data-changed-at-onset"),

@@ -53,6 +53,15 @@ def test_a_healthy_run_has_its_best_point_marked_and_nothing_else(tmp_path: Path
     assert "learning rate" in str(output["pictures"])
 
 
+def test_the_subtitle_gives_the_values_of_the_file(tmp_path: Path) -> None:
+    values = [*falling(38), 34.81, 32.55]
+    table(tmp_path, loss=values)
+    said = str(drawn(tmp_path)["pictures"])
+    assert f"starts at {values[0]:.4g}" in said
+    assert "ends at 32.55" in said
+    assert f"best {min(values):.4g}" in said
+
+
 def test_a_break_and_a_nan_are_marked_where_they_are(tmp_path: Path) -> None:
     broken = falling(40)
     broken[25:] = [4.0] * 15

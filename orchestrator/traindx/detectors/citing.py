@@ -10,8 +10,21 @@ from traindx.readers.quoting import is_provisional
 
 
 def where(series: Series, index: int) -> str:
-    """`epoch 7`, `step 24590`, `row 12`."""
-    return f"{series.axis} {series.at[index]:.10g}"
+    """`epoch 7`, `step 24590`, `row 12`; `epoch 1.522` where epochs are logged in fractions."""
+    return f"{series.axis} {position_text(series, index)}"
+
+
+def position_text(series: Series, index: int) -> str:
+    """A place on the axis as a person writes it, as long as it stays apart from the points beside it."""
+    at = float(series.at[index])
+    if at == round(at):
+        return f"{at:.10g}"
+    beside = [float(series.at[place]) for place in (index - 1, index + 1) if 0 <= place < len(series)]
+    for digits in (4, 5, 6, 8):
+        text = f"{at:.{digits}g}"
+        if all(abs(other - at) > 4 * abs(float(text) - at) for other in beside if other != at):
+            return text
+    return f"{at:.10g}"
 
 
 def cite(series: Series, index: int, claim: str) -> Citation:

@@ -9,7 +9,7 @@ from pydantic import Field
 from traindx.contract import Value
 from traindx.detectors.citing import cite, where
 from traindx.detectors.curves.objective import Objective
-from traindx.detectors.curves.parting import Parting, parting
+from traindx.detectors.curves.parting import FEWEST, Parting, parting
 from traindx.readers.model import Series
 
 MOST_METRICS = 12
@@ -64,12 +64,13 @@ def _position(one: Series, found: Parting | None) -> tuple[float, Parting | None
 
 def _metric(one: Series, other: Series, found: Parting | None) -> PartedMetric:
     if found is None:
-        same = one.axis == other.axis
-        reason = (
-            "no lasting difference where both were logged"
-            if same
-            else f"one is counted in {one.axis}s, the other in {other.axis}s"
-        )
+        ends = f"the last values are {one.values[-1]:.4g} and {other.values[-1]:.4g}"
+        if one.axis != other.axis:
+            reason = f"one is counted in {one.axis}s, the other in {other.axis}s; {ends}"
+        elif min(len(one), len(other)) < FEWEST:
+            reason = f"too few points to tell a difference from noise; {ends}"
+        else:
+            reason = f"no lasting difference where both were logged; {ends}"
         return PartedMetric(metric=one.name, at="", reason=reason)
     at = where(other, found.other)
     apart = "one of them is not finite" if found.times == float("inf") else f"{found.times:.3g} times the noise"

@@ -159,6 +159,8 @@ def _cells(first: str, line: str) -> dict[str, str]:
         except (ValueError, RecursionError):
             return {}
         return {str(name): str(value) for name, value in read.items()} if isinstance(read, dict) else {}
+    # A progress bar writes over itself: what counts is how it stood at last.
+    first, line = (text.rstrip("\r").rpartition("\r")[2] for text in (first, line))
     separator = max("\t;,|", key=first.count)
     header, cells = (next(csv.reader([text], delimiter=separator), []) for text in (first, line))
     if len(header) == len(cells) > 1 and all(_NAME.fullmatch(name) for name in header):

@@ -68,7 +68,7 @@ def _of_the_curve(rows: Sequence[Series], goal: Objective) -> list[Marking]:
     loss, shape = goal.series, goal.shape
     found: list[Marking] = []
     judged = next((row for row in rows[1:] if row.phase in {"val", "test"} and len(row) > 2), loss)
-    best = _best(judged, goal.rewarded)
+    best = best_point(judged, goal.rewarded)
     if best is not None:
         index, value, what = best
         label = f"{what} {judged.name} {value:.4g} at {where(judged, index)}"
@@ -85,7 +85,7 @@ def _of_the_curve(rows: Sequence[Series], goal: Objective) -> list[Marking]:
     return found
 
 
-def _best(row: Series, rewarded: bool) -> tuple[int, float, str] | None:
+def best_point(row: Series, rewarded: bool) -> tuple[int, float, str] | None:
     """Where a series is best, how good that is, and what to call it; of very many points the best level counts."""
     costs = -row.values if rewarded else row.values
     finite = np.where(np.isfinite(costs), costs, np.inf)

@@ -55,6 +55,10 @@ def parting(one: Series, other: Series) -> Parting | None:
     apart = (gap > far) | (np.isfinite(a) != np.isfinite(b))
     first = _for_good(apart)
     if first is None:
+        # Curves that scatter widely lie apart on average long before any one point does.
+        first = _on_average(a - b, noise, SMALL * span)
+        far = SMALL * span
+    if first is None:
         return None
     same = _same(one, other)
     index = _first_apart(one, other, float(edges[first]), far / 2, same)
@@ -70,6 +74,18 @@ def _for_good(apart: npt.NDArray[np.bool_]) -> int | None:
     fitting = np.flatnonzero(apart & (share >= LASTING))
     first = int(fitting[0]) if len(fitting) else count
     return first if first <= count - max(2, count // 50) and apart[first : first + 2].all() else None
+
+
+def _on_average(gap: Numbers, noise: float, least: float) -> int | None:
+    """The first window from which on the mean gap is far above what its noise allows, nearly always to one side."""
+    if not np.isfinite(gap).all():
+        return None
+    count = np.arange(len(gap), 0, -1)
+    mean = np.cumsum(gap[::-1])[::-1] / count
+    sided = np.cumsum((np.sign(gap) * np.sign(mean))[::-1] > 0)[::-1] / count
+    clear = (np.abs(mean) > np.maximum(APART * noise / np.sqrt(count), least)) & (sided >= LASTING)
+    fitting = np.flatnonzero(clear & (count >= max(FEWEST, len(gap) // 10)))
+    return int(fitting[0]) if len(fitting) else None
 
 
 def _first_apart(one: Series, other: Series, since: float, far: float, same: int) -> int:

@@ -86,7 +86,7 @@ def shape_of(values: Numbers) -> Shape:
         points=len(values),
         start=start,
         best=best,
-        best_index=int(index[edges[best_window]]),
+        best_index=_lowest(values, index, edges, best_window),
         end=end,
         noise=noise,
         non_finite=len(bad),
@@ -96,6 +96,12 @@ def shape_of(values: Numbers) -> Shape:
         slope=slope,
         settled=_settled(level, start, best, noise),
     )
+
+
+def _lowest(values: Numbers, index: npt.NDArray[np.intp], edges: npt.NDArray[np.int_], window: int) -> int:
+    """The lowest point around the best window: a smoothed curve is lowest a little before or after it."""
+    near = index[edges[max(0, window - 1)] : edges[min(len(edges) - 1, window + 2)]]
+    return int(near[np.argmin(values[near])])
 
 
 def _settled(level: Numbers, start: float, best: float, noise: float) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from traindx.contract import Fact, Signal
+from traindx.detectors.checkpoints.saved_at import saved_at
 from traindx.detectors.citing import cite, moment, where
 from traindx.detectors.curves.loss import validation_of
 from traindx.detectors.curves.objective import Objective, measured
@@ -30,8 +31,21 @@ BY_HEART = 0.1
 """what a memorised training loss is of the validation loss, at most"""
 
 
-def detect(goal: Objective, series: Sequence[Series]) -> list[Signal]:
-    """Whether validation turned upwards while training went on, followed it, or stayed far above it."""
+def detect(goal: Objective, series: Sequence[Series], checkpoints: Sequence[str] = ()) -> list[Signal]:
+    """Whether validation turned upwards while training went on, followed it, or stayed far above it.
+
+    `checkpoints` are the files in which weights were saved: a fix may name only one that is there.
+    """
+    return [_with_checkpoint(signal, checkpoints) for signal in _detect(goal, series)]
+
+
+def _with_checkpoint(signal: Signal, checkpoints: Sequence[str]) -> Signal:
+    axis, position = str(signal.facts.get("best_at", "")).partition(" ")[0], signal.facts.get("best_position")
+    saved = saved_at(checkpoints, axis, float(position)) if isinstance(position, float) else None
+    return signal if saved is None else signal.model_copy(update={"facts": {**signal.facts, "best_checkpoint": saved}})
+
+
+def _detect(goal: Objective, series: Sequence[Series]) -> list[Signal]:
     loss, shape = goal.series, goal.shape
     parts = _memorised_parts(series, loss) if not goal.rewarded and shape.onset is None else []
     if parts:
@@ -50,15 +64,21 @@ def _followed(goal: Objective, seen_on: Series) -> list[Signal]:
         return improving
     improving += _restless(goal, seen_on)
     best, last = seen.best_index, len(seen_on) - 1
-    facts: dict[str, Fact] = {"best_at": where(seen_on, best), "val_best": seen.best, "val_end": seen.end}
+    val_best, val_end = float(seen_on.values[best]), float(seen_on.values[last])
+    facts: dict[str, Fact] = {
+        "best_at": where(seen_on, best),
+        "best_position": float(seen_on.at[best]),
+        "val_best": val_best,
+        "val_end": val_end,
+    }
     # A gap between the two is normal; overfitting is validation itself turning upwards, by more than its own wobble.
     # Where training has memorised its samples, a smaller turn is enough.
     share = 0.04 if 0 < shape.end < BY_HEART * seen.end else 0.1
     turned = seen.onset is not None or seen.rise > max(share * abs(seen.best), 4 * seen.noise, 0.03 * seen.improvement)
     if turned and best < last and _train_at(loss, seen_on, best) > shape.end and _went_on(loss, seen_on, best):
         claim = (
-            f"`{seen_on.original}` rose from {seen.best:.4g} at {facts['best_at']} to {seen.end:.4g}"
-            f" while `{loss.original}` kept falling to {shape.end:.4g}"
+            f"`{seen_on.original}` rose from {val_best:.4g} at {facts['best_at']} to {val_end:.4g}"
+            f" while `{loss.original}` kept falling to {loss.values[-1]:.4g}"
         )
         places = [
             cite(seen_on, best, "the best validation loss"),
@@ -69,7 +89,7 @@ def _followed(goal: Objective, seen_on: Series) -> list[Signal]:
         return [Signal(id="val-rises-while-train-falls", claim=claim, strength=strength, citations=places, facts=facts)]
     if turned or seen.improvement <= 0:
         return improving
-    claim = f"`{seen_on.original}` ended at {seen.end:.4g}, near its best {seen.best:.4g}"
+    claim = f"`{seen_on.original}` ended at {val_end:.4g}, near its best {val_best:.4g}"
     place = cite(seen_on, last, claim)
     found = [*improving, Signal(id="val-follows-train", claim=claim, citations=[place], facts=facts)]
     if 0 < seen.end < 0.85 * shape.end and shape.end > 0:

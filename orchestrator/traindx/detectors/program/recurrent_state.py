@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Sequence
 
 from traindx.contract import Fact, Signal, Value
@@ -14,6 +15,10 @@ SIGNALS = {
     "state-detached": "the carried state is detached in the loop",
     "retain-graph-used": "backward is called with retain_graph=True in a loop that carries state",
 }
+
+
+_STATE_ARGUMENTS = frozenset({"hx", "h", "h0", "hidden", "state", "states", "carry", "memory", "hidden_state"})
+_LIBRARIES = frozenset({"torch", "F", "np", "numpy", "jnp", "math", "operator"})
 
 
 class CarriedState(Value):
@@ -57,16 +62,41 @@ def _calls(node: ast.AST, method: str) -> list[ast.Call]:
 
 
 def _carried(loop: ast.For | ast.While) -> dict[str, int]:
-    """Names that a call both takes and returns, as in `out, h = rnn(x, h)`."""
+    """Names that a call both takes and returns, as in `out, h = rnn(x, h)` and `h = cell(x, h)`."""
     found: dict[str, int] = {}
     for node in ast.walk(loop):
-        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
-            continue
-        targets = {name for target in node.targets for name in _names(target)} if _unpacks(node) else set()
-        given = {name for argument in node.value.args for name in _names(argument)}
-        for name in sorted(targets & given):
-            found.setdefault(name, node.lineno)
+        if isinstance(node, ast.Assign):
+            for name in sorted(_stepped(node)):
+                found.setdefault(name, node.lineno)
     return found
+
+
+def _stepped(node: ast.Assign) -> set[str]:
+    """The states that an assignment takes one step on.
+
+    A call that gives back one thing takes its state after the input, or by name: `x = block(x, mask)` and
+    `total = max(loss, total)` are none.
+    """
+    call = node.value
+    if not isinstance(call, ast.Call):
+        return set()
+    targets = {name for target in node.targets for name in _names(target)}
+    if _unpacks(node):
+        return targets & {name for argument in call.args for name in _names(argument)}
+    later = [_undetached(argument) for argument in call.args[1:]]
+    named = [_undetached(key.value) for key in call.keywords if key.arg in _STATE_ARGUMENTS]
+    return targets & {*later, *named} if _is_a_cell(call) else set()
+
+
+def _undetached(argument: ast.expr) -> str:
+    """`h` of `h` and of `h.detach()`."""
+    return ast.unparse(argument).removesuffix(".detach()").removesuffix(".data")
+
+
+def _is_a_cell(call: ast.Call) -> bool:
+    """Whether what is called may be a recurrent cell: no builtin, and no function of torch, numpy or math."""
+    called = ast.unparse(call.func)
+    return called not in dir(builtins) and called.partition(".")[0] not in _LIBRARIES
 
 
 def _unpacks(node: ast.Assign) -> bool:
@@ -82,9 +112,7 @@ def _is_cut(loop: ast.For | ast.While, name: str) -> bool:
     for node in ast.walk(loop):
         if not isinstance(node, ast.Assign) or name not in {n for target in node.targets for n in _names(target)}:
             continue
-        if _unpacks(node) and name in {
-            n for part in ast.walk(node.value) if isinstance(part, ast.Call) for n in _names(part)
-        }:
+        if name in _stepped(node) or (_unpacks(node) and name in _given(node.value)):
             if any(word in ast.unparse(node.value) for word in (".detach(", ".data")):
                 return True
             continue
@@ -92,6 +120,10 @@ def _is_cut(loop: ast.For | ast.While, name: str) -> bool:
         return True
     in_place = [call for call in _calls(loop, "detach_") if name in _names(call.func)]
     return bool(in_place)
+
+
+def _given(value: ast.expr) -> set[str]:
+    return {name for part in ast.walk(value) if isinstance(part, ast.Call) for name in _names(part)}
 
 
 def _state_signal(path: str, name: str, line: int, detached: bool) -> Signal:
