@@ -33,7 +33,7 @@ def cite(series: Series, index: int, claim: str) -> Citation:
     printed = series.texts[index] if series.texts else ""
     if series.place == "record":
         # A binary file has no lines to open: the point is found again by its position, and compared by its value.
-        locator = f"{where(series, index)} of {series.name}, record {line}"
+        locator = f"{series.axis} {series.at[index]:.10g} of {series.name}, record {line}"
         return Citation(
             claim=claim,
             source=source,

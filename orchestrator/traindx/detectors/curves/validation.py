@@ -89,7 +89,7 @@ def _followed(goal: Objective, seen_on: Series) -> list[Signal]:
         return [Signal(id="val-rises-while-train-falls", claim=claim, strength=strength, citations=places, facts=facts)]
     if turned or seen.improvement <= 0:
         return improving
-    claim = f"`{seen_on.original}` ended at {val_end:.4g}, near its best {val_best:.4g}"
+    claim = f"`{seen_on.original}` ended at {val_end:.4g}, near its best {np.min(seen_on.values):.4g}"
     place = cite(seen_on, last, claim)
     found = [*improving, Signal(id="val-follows-train", claim=claim, citations=[place], facts=facts)]
     if 0 < seen.end < 0.85 * shape.end and shape.end > 0:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from traindx.contract import Citation
+from traindx.diagnosis.evidence.claims import contradiction
 from traindx.diagnosis.evidence.numbers import Known, named_places, strays, values_in
 from traindx.diagnosis.evidence.verify import Citations, Opened, Verdicts
 from traindx.errors import TraindxError
@@ -36,6 +37,9 @@ def _open(citation: Citation, run: Run, measured: Mapping[str, Sequence[float]],
         found, known = _at_its_place(citation, run)
     except TraindxError as error:
         return _refuted(str(error))
+    wrong = "" if found.refuted else contradiction(citation.claim, _cited_curves(citation, run))
+    if wrong:
+        return _refuted(wrong)
     # What a tool has said word for word was measured by code already.
     if found.refuted or all(part in said for part in citation.claim.split("; ")):
         return found
@@ -46,6 +50,14 @@ def _open(citation: Citation, run: Run, measured: Mapping[str, Sequence[float]],
         return _refuted(f"{', '.join(stray)} in the claim: not shown at that place")
     lost = _lost_places(citation, run)
     return _refuted(f"`{citation.source}` has no {lost}") if lost else found
+
+
+def _cited_curves(citation: Citation, run: Run) -> list[Series]:
+    """The series that a citation may speak of: those with a point on its line, else those of its file."""
+    own = [row for row in run.series if row.source_at(len(row) - 1) == citation.source or row.source == citation.source]
+    line = LINE.search(citation.locator)
+    here = [row for row in own if line and _indexes_of(row, int(line.group(1)))]
+    return here or own
 
 
 def _at_its_place(citation: Citation, run: Run) -> tuple[Opened, Known]:
