@@ -39,7 +39,7 @@ def clip_threshold(settings: Sequence[Setting]) -> Setting | None:
 
 def in_force(found: list[Setting]) -> list[Setting]:
     """The rates that ran: in the config, or printed; defaults in the code only count where there is no other."""
-    configured = [row for row in found if not row.source.endswith((".py", ".ipynb"))]
+    configured = [row for row in found if not row.coded]
     return configured or found
 
 

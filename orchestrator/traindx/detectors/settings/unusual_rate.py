@@ -97,7 +97,7 @@ def _highest(settings: Sequence[Setting], logged: Series | None) -> _Rate | None
     Where groups of parameters have rates of their own (`embed_lr`), only the one for all of them is judged.
     """
     found = rates(settings)
-    told = [row for row in found if not row.source.endswith((".py", ".ipynb"))]
+    told = [row for row in found if not row.coded]
     if not told and logged is not None and np.isfinite(logged.values).any():
         at = int(np.nanargmax(np.where(np.isfinite(logged.values), logged.values, np.nan)))
         return _Rate(float(logged.values[at]), logged.original, logged.source, lambda claim: cite(logged, at, claim))
