@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from traindx.errors import UnreadableInput
-from traindx.readers.folder.roles import HEAD, by_content, by_name, is_binary, needs_look
+from traindx.readers.folder.glance import Glance
+from traindx.readers.folder.roles import by_content, by_name, is_binary, needs_look
 from traindx.readers.model import Role, RunFile
 from traindx.runtime.scope import Scope
 
@@ -17,8 +18,8 @@ MOST_IN_SUBFOLDER = 200_000
 """so that a folder of data does not use up the walk before the folder of logs beside it"""
 MOST_FILES = 5_000
 _MOST_TELLING = 100_000
-MOST_LOOKS = 400
-"""files whose first bytes are read"""
+MOST_LOOKS = 2_000
+"""files that are looked into, a millisecond or so each"""
 _DEEPEST = 12
 _SKIPPED = frozenset(
     [
@@ -170,26 +171,29 @@ def _looked_at(scope: Scope, chosen: list[tuple[str, Role]], remark: Remark) -> 
             continue
         if looks < MOST_LOOKS and size and needs_look(path):
             looks += 1
-            role = _role(scope, path, role, remark)  # noqa: PLW2901 (the content has the last word)
+            role = _role(scope, path, role, size, remark)  # noqa: PLW2901 (the content has the last word)
         files.append(RunFile(_safe(path), role, size))
     return files
 
 
-def _role(scope: Scope, path: str, role: Role, remark: Remark) -> Role:
+def _role(scope: Scope, path: str, role: Role, size: int, remark: Remark) -> Role:
     try:
         with scope.open(path) as handle:
-            head = handle.read(HEAD)
+            return _seen(path, role, Glance(handle, size), remark)
     except UnreadableInput as error:
         remark(str(error))
         return "other"
     except OSError as error:
         remark(f"cannot read `{_safe(path)}`: {error.strerror}")
         return "other"
-    if is_binary(head):
+
+
+def _seen(path: str, role: Role, glance: Glance, remark: Remark) -> Role:
+    if is_binary(glance.head):
         if role in _TELLING:
             remark(f"`{_safe(path)}` contains binary data, not text")
         return "data" if role == "data" else "other"
-    return by_content(path, role, head)
+    return by_content(path, role, glance)
 
 
 def _size(scope: Scope, path: str) -> int | None:

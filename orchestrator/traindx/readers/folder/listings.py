@@ -69,6 +69,11 @@ def find_listings(handle: BinaryIO) -> list[Listing]:
     return found
 
 
+def is_code_like(line: str) -> bool:
+    """Whether a line could stand in a program, or between two."""
+    return _CODE_LIKE.match(line.encode(errors="replace")) is not None
+
+
 def code_of(handle: BinaryIO, listings: Sequence[Listing]) -> str:
     """The programs as text; every line stands where it stands in the file, and all other lines are empty."""
     lines: list[str] = []
