@@ -10,8 +10,6 @@ LAUNCH = re.compile(
     r"(?:\S*/)?(?:python[\d.]*|torchrun|deepspeed|accelerate launch|srun|mpirun|horovodrun)\s+\S.{0,400}"
     r"|^\s{0,8}(?:[Nn]amespace|\w{0,40}(?:Config|Args|Arguments))\(\w+="
     r"|torch[./]distributed[./](?:run|launch)\b"
-    r"|^\W{0,12}(?:job|training|run|experiment) (?:started|starting|launched|begins)\b"
-    r"|^\W{0,12}start(?:ed|ing)? (?:the )?(?:job|training|run|experiment)\b"
     r"|\bSLURM_JOB_ID\b|\bslurm job id\b|^wandb: (?:Tracking run|Syncing run|Starting wandb)",
     re.IGNORECASE,
 )

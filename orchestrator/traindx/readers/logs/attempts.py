@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from traindx.readers.logs.form import NUMBER, understand
 from traindx.readers.logs.lines import LineIndex, excerpt, numbered
@@ -20,9 +20,6 @@ from traindx.readers.logs.resumed import speaks_of_resuming
 from traindx.readers.model import Series
 from traindx.vocabulary.launches import BROKE_OFF, LAUNCH, PART_OF_A_PLAN
 from traindx.vocabulary.prefixes import PREFIX
-
-if TYPE_CHECKING:
-    from traindx.readers.model import LineNumbers
 
 MOST = 200
 """attempts of a file that are told apart"""
@@ -52,6 +49,8 @@ class _Text:
     """The lines of a log, by their numbers."""
 
     handle: BinaryIO
+    listings: frozenset[int]
+    """lines at which a program printed itself"""
     index: LineIndex = field(init=False)
 
     def __post_init__(self) -> None:
@@ -67,17 +66,20 @@ class _Text:
         return excerpt(self.handle, first - number + 1, last - number + 1, widest=2_000)
 
 
-def find_attempts(handle: BinaryIO, series: Sequence[Series]) -> list[Attempt]:
-    """The attempts in a log whose series were read already; one where it was started once."""
+def find_attempts(handle: BinaryIO, series: Sequence[Series], listings: Sequence[int] = ()) -> list[Attempt]:
+    """The attempts in a log whose series were read already; one where it was started once.
+
+    `listings` are lines at which the program printed itself, as it does when it is started.
+    """
     counted = [row for row in series if row.axis != "row" and row.place == "line" and len(row)]
     head = _Head.of(handle)
-    again = head.comes_again(handle)
+    again = sorted({*head.comes_again(handle), *listings})
     falls = sorted({int(row.lines[place]) for row in counted for place in row.restarts})
     if not (falls or again):
         return [Attempt(1)]
-    text = _Text(handle)
+    text = _Text(handle, frozenset(listings))
     records = _record_lines(series)
-    starts = _starts(text, head, counted, _candidates(falls, again, records))
+    starts = _starts(text, head, counted, records, _candidates(falls, again, records))
     edges = [1, *starts[:MOST]]
     return [*(Attempt(first, after - 1) for first, after in pairwise(edges)), Attempt(edges[-1])]
 
@@ -130,35 +132,51 @@ class _Head:
         return sorted(set(places))[1:]
 
 
-def _candidates(falls: list[int], again: list[int], records: list[int]) -> list[tuple[int, int]]:
-    """Where a new attempt may lie: the last record before it, and its first record or the line that comes again."""
+@dataclass(frozen=True)
+class _Gap:
+    """Where a new attempt may begin: behind the last record before it, up to its first."""
+
+    previous: int
+    """the line of the last record before; 0 where there is none"""
+    first: int
+    """the line of the next record, or the one that comes again where no record follows"""
+    recorded: bool
+    under_way: int = 0
+    """the line of the first record of the attempt before"""
+
+
+def _candidates(falls: list[int], again: list[int], records: list[int]) -> list[_Gap]:
     found = []
     for line in sorted({*falls, *again}):
         before = bisect_left(records, line)
         previous = records[before - 1] if before else 0
-        first = records[before] if before < len(records) else line
-        found.append((previous, max(first, line)))
+        recorded = before < len(records)
+        found.append(_Gap(previous, records[before] if recorded else line, recorded))
     return list(dict.fromkeys(found))
 
 
-def _starts(
-    text: _Text,
-    head: _Head,
-    counted: Sequence[Series],
-    candidates: list[tuple[int, int]],
-) -> list[int]:
+def _starts(text: _Text, head: _Head, counted: Sequence[Series], records: list[int], gaps: list[_Gap]) -> list[int]:
     """The first line of every attempt but the first."""
-    starts: list[int] = []
-    for previous, first in candidates[: 5 * MOST]:
-        since = starts[-1] if starts else 1
-        if first <= since or (previous < since and not _died_before(text, since, first)):
+    starts: list[_Start] = []
+    for gap in gaps[: 5 * MOST]:
+        since = starts[-1].line if starts else 1
+        if gap.first <= since or (gap.previous < since and not _died_before(text, since, gap.first)):
             continue
-        if previous >= since and not _all_afresh(counted, since, previous, first):
+        if gap.previous >= since and not _all_afresh(counted, since, gap):
             continue
-        start = _start_between(text, head, since, previous, first)
-        if start is not None and start > since:
+        under_way = records[min(bisect_left(records, since), len(records) - 1)] if records else gap.first
+        start = _start_between(text, head, since, replace(gap, under_way=under_way))
+        if start is not None and start.line > since:
             starts.append(start)
-    return starts
+    return [] if _is_cycle(starts, records) else [start.line for start in starts]
+
+
+def _is_cycle(starts: list[_Start], records: list[int]) -> bool:
+    """Whether a program goes through the same again and again: nothing but its own words tells the parts apart."""
+    if len(starts) < 2 or any(start.certain for start in starts):
+        return False
+    edges = [0, *(bisect_left(records, start.line) for start in starts)]
+    return len({after - before for before, after in pairwise(edges)}) == 1
 
 
 def _died_before(text: _Text, since: int, first: int) -> bool:
@@ -166,11 +184,11 @@ def _died_before(text: _Text, since: int, first: int) -> bool:
     return any(BROKE_OFF.search(line) for line in text.lines(max(since, first - _GAP), first))
 
 
-def _all_afresh(counted: Sequence[Series], since: int, previous: int, first: int) -> bool:
+def _all_afresh(counted: Sequence[Series], since: int, gap: _Gap) -> bool:
     """Whether every counter that was under way starts again, and then goes on from there."""
     seen = False
     for row in counted:
-        begin, after = (int(place) for place in row.lines.searchsorted([since, previous + 1]))
+        begin, after = (int(place) for place in row.lines.searchsorted([since, gap.previous + 1]))
         if begin == after or after == len(row):
             continue
         stride = _stride(row, begin, after)
@@ -179,12 +197,8 @@ def _all_afresh(counted: Sequence[Series], since: int, previous: int, first: int
         later = row.at[after : after + _SETTLED]
         if bool((later[1:] < later[:-1]).any()) or bool((later[1:] - later[:-1] > 4 * stride).any()):
             return False
-        seen = seen or bool(row.lines[after] >= first)
-    return seen or not any(_spans(row.lines, previous) for row in counted)
-
-
-def _spans(lines: LineNumbers, previous: int) -> bool:
-    return bool(lines[0] <= previous < lines[-1])
+        seen = True
+    return seen or not gap.recorded
 
 
 def _stride(row: Series, begin: int, after: int) -> float:
@@ -195,29 +209,41 @@ def _stride(row: Series, begin: int, after: int) -> float:
     return float(np.median(steps)) if len(steps) else float(max(row.at[begin], 1.0))
 
 
-def _start_between(text: _Text, head: _Head, since: int, previous: int, first: int) -> int | None:
+@dataclass(frozen=True)
+class _Start:
+    """The first line of an attempt; `certain` where more than repeated words show that a program was started."""
+
+    line: int
+    certain: bool = True
+
+
+def _start_between(text: _Text, head: _Head, since: int, gap: _Gap) -> _Start | None:
     """The line with which the next attempt begins; None where nothing shows that there is one."""
-    low = max(previous + 1, since + 1, first - _GAP)
-    gap = text.lines(low, first)
-    messages = [_message(line) for line in gap]
-    before = text.lines(max(since, previous - _BODY), previous)
-    usual = {_key(_message(line)) for line in before}
-    opening = set(head.keys)
-    resumed = [line for line in messages if _key(line) not in opening]
+    low = max(gap.previous + 1, since + 1, gap.first - _GAP)
+    lines = text.lines(low, gap.first if gap.recorded else gap.first + _GAP)
+    messages = [_message(line) for line in lines]
+    body = text.lines(max(gap.under_way, gap.previous - _BODY), gap.previous)
+    usual = {_key(_message(line)) for line in body}
+    resumed = [line for line in messages if _key(line) not in head.keys]
     if speaks_of_resuming(line.encode() for line in resumed) or _next_of_a_plan(text, messages, since):
         return None
-    ended = max((place for place, line in enumerate(gap) if BROKE_OFF.search(line)), default=-1)
-    heralds = [
-        place
-        for place, line in enumerate(messages)
-        if (key := _key(line)) not in usual and (key in opening or LAUNCH.search(line)) and len(key) >= 6
-    ]
+    ends = [place for place, line in enumerate(lines) if BROKE_OFF.search(line)]
+    keys = [_key(message) for message in messages]
+    again = [place for place, key in enumerate(keys) if key in head.keys and key not in usual]
+    launches = [place for place, line in enumerate(messages) if keys[place] not in usual and LAUNCH.search(line)]
+    launches += [line - low for line in text.listings if low <= line < low + len(lines)]
+    enough = len({keys[place] for place in again}) >= max(2, len(head.keys) / 2)
+    heralds = sorted({*launches, *(again if enough or launches or ends else [])})
+    if not gap.recorded:
+        # A program may load its data once more when it has finished: only one that then fails was started again.
+        return _Start(low + heralds[0]) if heralds and ends and ends[-1] > heralds[0] else None
+    ended = max(ends, default=-1)
     behind = [place for place in heralds if place > ended]
     if behind:
-        return low + behind[0]
+        return _Start(low + behind[0], bool(launches or ends))
     if heralds or ended >= 0:
-        return low + min(max(ended + 1, 0), len(gap) - 1)
-    return first if _broke_off_early(before, text.lines(first, first)) else None
+        return _Start(low + min(ended + 1, len(lines) - 1))
+    return _Start(gap.first) if _broke_off_early(body, lines[-1:]) else None
 
 
 def _next_of_a_plan(text: _Text, gap: list[str], since: int) -> bool:

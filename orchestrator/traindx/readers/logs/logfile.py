@@ -114,7 +114,7 @@ class LogFile:
             return (Attempt(1),)
         ahead = part.first - 1
         inside = [replace(row, lines=row.lines - ahead) for row in self._series] if ahead else self._series
-        found = find_attempts(part.view(handle), inside)
+        found = find_attempts(part.view(handle), inside, [row.first - ahead for row in part.listings])
         return tuple(Attempt(row.first + ahead, row.last and row.last + ahead) for row in found)
 
     def _read_series(self, handle: BinaryIO, part: Part) -> list[Series]:
