@@ -45,19 +45,12 @@ Reader = Callable[[BinaryIO, RunFile], list[Item]]
 class Run:
     """What a run left behind. Nothing on disk makes reading it fail: what cannot be read becomes a remark.
 
-    Of a log that several attempts wrote one is looked at: the last, or the one whose number (from 1) is given.
+    Of a log that several attempts wrote one is looked at: the last, or the one that the scope names.
     """
 
-    def __init__(
-        self,
-        scope: Scope,
-        progress: Progress | None = None,
-        project: Path | None = None,
-        attempt: int | None = None,
-    ) -> None:
+    def __init__(self, scope: Scope, progress: Progress | None = None, project: Path | None = None) -> None:
         self.scope = scope
         self.project = project
-        self.attempt = attempt
         self._remark = Remarks()
         self._progress = progress
         self._indexes: dict[str, LineIndex | None] = {}
@@ -203,7 +196,7 @@ class Run:
 
     def _log(self, file: RunFile) -> LogFile:
         if file.path not in self._logs:
-            self._logs[file.path] = LogFile(file.path, self._remark, self._formats, self.scope.open, self.attempt)
+            self._logs[file.path] = LogFile(file.path, self._remark, self._formats, self.scope.open, self.scope.attempt)
         return self._logs[file.path]
 
     @cached_property
