@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -46,9 +46,15 @@ class Remarks:
         # must not cost the others, and must not pass for a file in which there was nothing.
         except Exception as error:  # noqa: BLE001
             reason = f"the reader failed: {type(error).__name__}: {error}"
-            self._fail(path, reason, f"`{path}` was not read: {reason}")
+            self._fail(path, reason, f"`{path}` was not read: {reason}", surprise=True)
 
-    def _fail(self, path: str, reason: str, said: str) -> None:
+    def guarded(self, path: str, read: Callable[[], list[Item]]) -> list[Item]:
+        """What is read of a file, or nothing where that fails."""
+        with self.guarding(path):
+            return read()
+        return []
+
+    def _fail(self, path: str, reason: str, said: str, surprise: bool = False) -> None:
         self(said)
         if all(row.path != path for row in self.unread):
-            self.unread.append(Unread(path, reason[:300]))
+            self.unread.append(Unread(path, reason[:300], surprise))

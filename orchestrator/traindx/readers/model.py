@@ -35,6 +35,8 @@ class Unread:
 
     path: str
     reason: str
+    surprise: bool = False
+    """whether a reader met something it was not made for, rather than a file that cannot be opened or parsed"""
 
 
 @dataclass(frozen=True, eq=False)

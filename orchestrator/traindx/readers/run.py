@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import BinaryIO, TypeVar, cast
 
@@ -79,7 +79,7 @@ class Run:
         logged = self._read("log", lambda handle, file: self._log(file).series(handle))
         tabled = self._read("metrics", lambda handle, file: contents.table_series(handle, file, self._remark))
         tracked = [series for found in self._tracked.values() for series in found.series]
-        printed = [series for unit in self.code for series in contents.notebook_series(unit, self._remark)]
+        printed = self._of_code(lambda unit: contents.notebook_series(unit, self._remark))
         columnar = self._read("data", lambda handle, file: contents.parquet_series(handle, file, self._remark))
         found = sorted(logged + tabled + tracked + printed + columnar, key=lambda series: series.source)
         return mark_duplicates(mark_epochs(found))
@@ -91,18 +91,22 @@ class Run:
         tracked = [setting for found in self._tracked.values() for setting in found.settings]
         printed = self._read("log", lambda handle, file: self._log(file).settings(handle))
         printed += self._read("metrics", contents.first_settings)
-        launched = [setting for file in self.files for setting in contents.launch_settings(self.scope, file)]
-        coded = [
-            replace(setting, line=unit.file_line(setting.line))
-            for unit in self.code
-            for setting in code_settings(unit.tree, unit.path)
+        launched = [
+            setting
+            for file in self.files
+            for setting in self._remark.guarded(file.path, partial(contents.launch_settings, self.scope, file))
         ]
+        coded = self._of_code(
+            lambda unit: [
+                replace(setting, line=unit.file_line(setting.line)) for setting in code_settings(unit.tree, unit.path)
+            ]
+        )
         return configured + tracked + launched + printed + coded
 
     @cached_property
     def errors(self) -> list[LogError]:
         """Errors and warnings in the order of the files, root before cascade within a file."""
-        return self._logged_errors + [log_error for unit in self.code for log_error in contents.notebook_errors(unit)]
+        return self._logged_errors + self._of_code(contents.notebook_errors)
 
     @cached_property
     def cluster(self) -> list[ClusterFacts]:
@@ -113,8 +117,10 @@ class Run:
     @cached_property
     def code(self) -> list[CodeUnit]:
         """The Python files and notebooks, parsed, with what they contain; entry points and their imports first."""
-        found = codebase.read_code(self.scope, self.files, self._crashed_in(), self._listings)
-        return self._remark.said(found)
+        entries, listings = self._crashed_in(), self._listings
+        return self._remark.guarded(
+            ".", lambda: self._remark.said(codebase.read_code(self.scope, self.files, entries, listings))
+        )
 
     @cached_property
     def attempts(self) -> dict[str, tuple[Attempt, ...]]:
@@ -230,6 +236,10 @@ class Run:
         except DefinitionError as error:
             self._remark(f"the project's log formats were not used: {error}")
             return []
+
+    def _of_code(self, read: Callable[[CodeUnit], list[Item]]) -> list[Item]:
+        """What a reader finds in every program and notebook."""
+        return [item for unit in self.code for item in self._remark.guarded(unit.path, partial(read, unit))]
 
     def _read(self, role: Role, reader: Reader[Item]) -> list[Item]:
         """What a reader finds in every file of a role, in the order of their paths."""

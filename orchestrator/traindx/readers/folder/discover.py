@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from traindx.errors import UnreadableInput
+from traindx.readers.faults import Remarks
 from traindx.readers.folder.glance import Glance
 from traindx.readers.folder.roles import by_content, by_name, is_binary, needs_look
 from traindx.readers.model import Role, RunFile
@@ -47,7 +46,6 @@ _SKIPPED = frozenset(
 )
 # What a diagnosis reads first; of everything else only the names are kept.
 _TELLING: tuple[Role, ...] = ("log", "metrics", "config", "code")
-Remark = Callable[[str], None]
 
 
 @dataclass
@@ -94,7 +92,7 @@ class _Found:
 class _Walk:
     """One walk through a folder, shallow levels first."""
 
-    def __init__(self, root: str, remark: Remark, folders: list[str]) -> None:
+    def __init__(self, root: str, remark: Remarks, folders: list[str]) -> None:
         self.root, self.remark, self.folders = root, remark, folders
         self.found = _Found()
         self.seen = 0
@@ -128,7 +126,7 @@ class _Walk:
         return sorted(here.folders)
 
 
-def find_files(scope: Scope, remark: Remark) -> list[RunFile]:
+def find_files(scope: Scope, remark: Remarks) -> list[RunFile]:
     """The files of a scope with their roles, by path; what was left out is remarked."""
     given = [(part, by_name(part)) for part in scope.only if (scope.root / part).is_file()]
     folders = [part for part in scope.only if (scope.root / part).is_dir()] if scope.only else [""]
@@ -162,7 +160,7 @@ def _importance(file: tuple[str, Role]) -> tuple[int, bool, str]:
     return path.count("/"), role not in _TELLING, path
 
 
-def _looked_at(scope: Scope, chosen: list[tuple[str, Role]], remark: Remark) -> list[RunFile]:
+def _looked_at(scope: Scope, chosen: list[tuple[str, Role]], remark: Remarks) -> list[RunFile]:
     files: list[RunFile] = []
     looks = 0
     for path, role in chosen:
@@ -176,19 +174,13 @@ def _looked_at(scope: Scope, chosen: list[tuple[str, Role]], remark: Remark) -> 
     return files
 
 
-def _role(scope: Scope, path: str, role: Role, size: int, remark: Remark) -> Role:
-    try:
-        with scope.open(path) as handle:
-            return _seen(path, role, Glance(handle, size), remark)
-    except UnreadableInput as error:
-        remark(str(error))
-        return "other"
-    except OSError as error:
-        remark(f"cannot read `{_safe(path)}`: {error.strerror}")
-        return "other"
+def _role(scope: Scope, path: str, role: Role, size: int, remark: Remarks) -> Role:
+    with remark.guarding(_safe(path)), scope.open(path) as handle:
+        return _seen(path, role, Glance(handle, size), remark)
+    return "other"
 
 
-def _seen(path: str, role: Role, glance: Glance, remark: Remark) -> Role:
+def _seen(path: str, role: Role, glance: Glance, remark: Remarks) -> Role:
     if is_binary(glance.head):
         if role in _TELLING:
             remark(f"`{_safe(path)}` contains binary data, not text")
