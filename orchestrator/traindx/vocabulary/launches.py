@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from traindx.vocabulary.error_texts import error_by_itself
+
 LAUNCH = re.compile(
     r"^\s{0,8}(?:[\w.@~/:-]{0,60}[$#>%]\s+|\+\s|\$\s|command(?: line)?:\s|cmd:\s|running:?\s)?"
     r"(?:CUDA_VISIBLE_DEVICES=\S+\s)?"
@@ -15,12 +17,17 @@ LAUNCH = re.compile(
 )
 """a command line, the settings a program prints first, a launcher's own line"""
 
-BROKE_OFF = re.compile(
-    r"^(?:[\[(]?rank\d{1,5}[\])]?:\s?)?(?:[A-Za-z_]\w{0,80}\.){0,8}[A-Za-z_]\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure)(?::|\s*$)"
-    r"|^\s{0,8}Killed\b|\bslurmstepd: error:|\bCANCELLED AT\b|^Terminated\b|Segmentation fault|core dumped|^\^C"
-    r"|ChildFailedError|exited with exit code [1-9]|Command exited with non-zero",
+_ENDED = re.compile(
+    r"^(?:[\[(]?rank\d{1,5}[\])]?:\s?)?(?:[A-Za-z_]\w{0,80}\.){0,8}[A-Za-z_]\w{0,80}"
+    r"(?:Error|Exception|Interrupt|Exit|Failure)(?::|\s*$)"
+    r"|^\s{0,8}(?:Killed|Terminated|\^C)\b|^\^C|Command exited with non-zero",
 )
-"""lines with which a program ends that does not end by itself"""
+
+
+def broke_off(line: str) -> bool:
+    """Whether a program that does not end by itself ends with such a line."""
+    return _ENDED.search(line) is not None or error_by_itself().search(line) is not None
+
 
 PART_OF_A_PLAN = re.compile(
     r"\b(fold|stage|phase|task|trial|cycle|round|split|domain|level|experience|generation|curriculum|repeat|repetition|"

@@ -8,12 +8,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from traindx.readers.folder.listings import Listing
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 _PIECE = 4 << 20
 _SMALL = 4 << 10
@@ -83,7 +80,7 @@ class _View(io.RawIOBase):
         """Where it is, counted in the pieces."""
         return self._at
 
-    def readinto(self, buffer: WriteableBuffer, /) -> int:
+    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override] # what BufferedReader gives
         """Fill the buffer as far as the piece goes."""
         wanted = memoryview(buffer).cast("B")
         index = bisect_right(self._ends, self._at)

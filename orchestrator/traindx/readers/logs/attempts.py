@@ -18,7 +18,7 @@ from traindx.readers.logs.form import NUMBER, understand
 from traindx.readers.logs.lines import LineIndex, excerpt, numbered
 from traindx.readers.logs.resumed import speaks_of_resuming
 from traindx.readers.model import Series
-from traindx.vocabulary.launches import BROKE_OFF, LAUNCH, PART_OF_A_PLAN
+from traindx.vocabulary.launches import LAUNCH, PART_OF_A_PLAN, broke_off
 from traindx.vocabulary.prefixes import PREFIX
 
 MOST = 200
@@ -181,7 +181,7 @@ def _is_cycle(starts: list[_Start], records: list[int]) -> bool:
 
 def _died_before(text: _Text, since: int, first: int) -> bool:
     """Whether a program that had logged nothing yet came to an end."""
-    return any(BROKE_OFF.search(line) for line in text.lines(max(since, first - _GAP), first))
+    return any(broke_off(line) for line in text.lines(max(since, first - _GAP), first))
 
 
 def _all_afresh(counted: Sequence[Series], since: int, gap: _Gap) -> bool:
@@ -227,7 +227,7 @@ def _start_between(text: _Text, head: _Head, since: int, gap: _Gap) -> _Start | 
     resumed = [line for line in messages if _key(line) not in head.keys]
     if speaks_of_resuming(line.encode() for line in resumed) or _next_of_a_plan(text, messages, since):
         return None
-    ends = [place for place, line in enumerate(lines) if BROKE_OFF.search(line)]
+    ends = [place for place, line in enumerate(lines) if broke_off(line)]
     keys = [_key(message) for message in messages]
     again = [place for place, key in enumerate(keys) if key in head.keys and key not in usual]
     launches = [place for place, line in enumerate(messages) if keys[place] not in usual and LAUNCH.search(line)]
