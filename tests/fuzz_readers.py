@@ -56,6 +56,9 @@ def read(folder: Path) -> float:
     run = Run(Scope.of(folder))
     for part in PARTS:
         getattr(run, part)
+    surprises = [row for row in run.unread if row.surprise]
+    if surprises:
+        raise AssertionError(f"{surprises[0].path}: {surprises[0].reason}")
     return time.perf_counter() - began
 
 

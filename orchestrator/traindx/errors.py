@@ -48,7 +48,7 @@ class UnreadableInput(UsageError):
     """A path that is missing, forbidden or not what it should be."""
 
     def __init__(self, path: Path | str, why: str) -> None:
-        self.path = path
+        self.path, self.why = path, why
         super().__init__(f"cannot read `{path}`: {why}")
 
 

@@ -90,6 +90,13 @@ def test_settings_need_no_file_to_be_judged() -> None:
     assert (found[0].citations[0].source, found[0].citations[0].locator) == ("config.yaml", "line 4")
 
 
+def test_a_program_with_optimizers_of_several_kinds_has_no_one_rate() -> None:
+    rates = [Setting("Adam.lr", 0.6, "train.py", 4, coded=True), Setting("Muon.lr", 0.05, "train.py", 5, coded=True)]
+    assert unusual_rate.detect(rates, None, None) == []
+    assert unusual_rate.detect(rates[:1], None, "adam")
+    assert unusual_rate.detect([Setting("lr", 3.0, "config.yaml", 4), *rates], None, "adam")
+
+
 def test_lines_come_as_excerpts() -> None:
     head = Excerpt("train.log", 1, 200, ("starting", "parameters: 33"))
     (signal,) = capacity.detect([], [head])

@@ -90,3 +90,19 @@ def test_step_counters(original: str) -> None:
 @pytest.mark.parametrize("original", ["warmup_step", "max_steps", "epochs", "step_avg"])
 def test_what_merely_mentions_a_counter_counts_nothing(original: str) -> None:
     assert normalise(original).kind not in {"step", "epoch"}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("grad_norm/layers.0.attn.weight", "norm"),
+        ("gradients/layer1.0.conv1.weight", "norm"),
+        ("train/grad_2.0_norm/fc1.bias", "norm"),
+        ("grad_norm_layer_3", "norm"),
+        ("grad_accumulation", "other"),
+        ("weights/fc1.weight", "other"),
+        ("gradient_checkpointing", "other"),
+    ],
+)
+def test_the_gradient_of_a_layer_is_a_norm(name: str, kind: str) -> None:
+    assert normalise(name).kind == kind

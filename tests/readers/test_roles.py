@@ -71,6 +71,18 @@ WEIGHTS = len(HEADER).to_bytes(8, "little") + HEADER + b"\0\0\0\0"
         ("model.safetensors.index.json", '{"weight_map": {"a": "b"}}', "checkpoint"),
         ("weights.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "checkpoint"),
         ("work.ipynb", '{"cells": []}', "code"),
+        ("output.md", "# Run 3\n" + LOG * 20, "log"),
+        ("README.md", "# A model\nIt was trained like this:\n" + "Prose about it.\n" * 30 + LOG * 4, "other"),
+        ("result_stats.json", json.dumps({"args": {"lr": 0.1}, "val_loss": [3.0, 2.5, 2.25, 2.0, 1.5]}), "metrics"),
+        ("result_stats.json", json.dumps([{"round": at, "train_loss": 2.0 - at / 10} for at in range(9)]), "metrics"),
+        ("model.json", json.dumps({"layers": [64, 64, 64, 64], "loss": "mse", "betas": [0.9, 0.999]}), "config"),
+        ("trainer_state.py", STATE, "metrics"),
+        ("settings.py", "LOSSES = {\n    'a': 1,\n}\nloss = 0.5\n", "code"),
+        ("notes.txt", "A long preamble.\n" * 2_000 + LOG * 2_000, "log"),
+        ("licence.txt", "No warranty of any kind.\n" * 4_000, "other"),
+        ("best.pth.tar", "x", "checkpoint"),
+        ("images.tar", "x", "data"),
+        ("profile.json", json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": []}), "trace"),
     ],
 )
 def test_texts(tmp_path: Path, name: str, content: str, role: Role) -> None:
@@ -78,6 +90,14 @@ def test_texts(tmp_path: Path, name: str, content: str, role: Role) -> None:
     (tmp_path / name).write_text(content)
     (file,) = Run(Scope.of(tmp_path)).files
     assert file.role == role
+
+
+def test_a_dump_of_the_flight_recorder_is_no_checkpoint(tmp_path: Path) -> None:
+    entry = {"collective_seq_id": 7, "profiling_name": "nccl:all_reduce", "state": "scheduled"}
+    dump = {"version": "2.4", "pg_config": {"0": {"ranks": "[0, 1]"}}, "entries": [entry]}
+    (tmp_path / "nccl_trace_rank_0").write_bytes(pickle.dumps(dump))
+    (tmp_path / "state").write_bytes(pickle.dumps({"version": 1, "entries": [1, 2], "model": "x"}))
+    assert [file.role for file in Run(Scope.of(tmp_path)).files] == ["trace", "checkpoint"]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from traindx.contract.context import (
     ProjectProfile,
     RunSummary,
     SeriesSummary,
+    UnreadFile,
 )
 from traindx.contract.diagnosis import (
     LIKELY,
@@ -65,6 +66,7 @@ __all__ = [
     "SignalKind",
     "Status",
     "ToolUse",
+    "UnreadFile",
     "Value",
     "null_listener",
 ]

@@ -139,6 +139,13 @@ class ProjectProfile(Value):
     prose: str = ""
 
 
+class UnreadFile(Value):
+    """A file that could not be read, and why; not a file in which nothing was found."""
+
+    path: str
+    reason: str
+
+
 class ContextPackage(Value):
     """Engine to specialist. The first four keys are older than this package and keep their shape."""
 
@@ -149,6 +156,8 @@ class ContextPackage(Value):
     signals: list[Signal] = Field(default_factory=list)
     project: ProjectProfile | None = None
     missing: list[str] = Field(default_factory=list, description="what was looked for and not found, or not read")
+    unread: list[UnreadFile] = Field(default_factory=list, description="files that a reader failed on")
+    attempts: int = Field(default=1, description="how many attempts wrote the log that was started most often")
     run: str = Field(default="", description="name of the run folder")
     series: list[SeriesSummary] = Field(default_factory=list)
     settings: list[ConfigValue] = Field(default_factory=list)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from traindx.contract.context import RunSummary
+from traindx.contract.context import RunSummary, UnreadFile
 from traindx.contract.value import Value
 
 Status = Literal["diagnosis_complete", "partial", "needs_more_data", "healthy"]
@@ -115,6 +115,7 @@ class Diagnosis(Value):
     analysis_artifacts: dict[str, str] = Field(default_factory=dict)
     runs: list[RunSummary] = Field(default_factory=list, description="filled when the folder holds several runs")
     missing: list[str] = Field(default_factory=list)
+    unread: list[UnreadFile] = Field(default_factory=list, description="files that a reader failed on")
     provenance: Provenance = Provenance()
 
     @property

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ from traindx.pipeline.inputs import OpenRun, open_part
 from traindx.pipeline.options import Choices
 from traindx.pipeline.registry import Registry
 from traindx.pipeline.request import compile_phrases
+from traindx.pipeline.request.attempts import attempt_named
 from traindx.pipeline.several import examined, picked, scope_of, to_examine, worst
 from traindx.pipeline.transcript import TranscriptFile, default_place, read_transcript
 
@@ -89,6 +91,7 @@ class Session:
             context = await self._narrowed(context.runs, one)
         if len(context.runs) > 1:
             return several_runs(context, self.run.scope.root, self._provenance("none"))
+        context = await self._of_the_attempt(message, context)
         request = registry.understand(message, context, specialist or self.choices.get("specialist"))
         if not request.about_training:
             return out_of_field(request, self._provenance("none"))
@@ -168,6 +171,19 @@ class Session:
         """Go on with one run of several."""
         self.run = self._held.enter_context(self._part(rows, row))
         self._registry = await asyncio.to_thread(Registry.load, self.run.project)
+        return await self.context()
+
+    async def _of_the_attempt(self, message: str, context: ContextPackage) -> ContextPackage:
+        """Go on with an earlier attempt where several wrote one log and the message speaks of it."""
+        scope = self.run.scope
+        if context.attempts < 2 or scope.attempt is not None:
+            return context
+        wanted = attempt_named(message, context.attempts)
+        which = "the last" if wanted is None else f"number {wanted}, which the message names,"
+        self._notes.append(f"{context.attempts} attempts wrote to the same log: {which} was examined")
+        if wanted is None:
+            return context
+        self.run = self._held.enter_context(open_part(self.run, replace(scope, attempt=wanted), self.listener))
         return await self.context()
 
     async def _concluded(self, case: Case, findings: Sequence[Findings]) -> Diagnosis:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.float64]
     LineNumbers = npt.NDArray[np.int64]
 
-Role = Literal["log", "metrics", "config", "code", "checkpoint", "data", "output", "other"]
+Role = Literal["log", "metrics", "config", "code", "checkpoint", "trace", "data", "output", "other"]
+"""what a file is for; a `trace` tells what a machine was doing: a profile, a dump of NCCL's flight recorder"""
 Axis = Literal["epoch", "step", "row"]
 
 
@@ -26,6 +27,16 @@ class RunFile:
     path: str
     role: Role
     size: int
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A file that a reader failed on, and why: not the same as a file in which nothing was found."""
+
+    path: str
+    reason: str
+    surprise: bool = False
+    """whether a reader met something it was not made for, rather than a file that cannot be opened or parsed"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +118,8 @@ class Setting:
     value: Fact
     source: str
     line: int
+    coded: bool = False
+    """whether it stands in a program: a default, which what is configured or printed overrules"""
 
 
 @dataclass(frozen=True)

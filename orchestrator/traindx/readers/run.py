@@ -2,80 +2,70 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
+from pathlib import Path
+from typing import BinaryIO, TypeVar, cast
 
 from traindx.definitions.rules import LogFormat, load_rules
-from traindx.errors import DefinitionError, UnreadableInput
-from traindx.readers import checkpoints, trackers
+from traindx.errors import DefinitionError
+from traindx.readers import checkpoints, contents, trackers
 from traindx.readers.checkpoints import Checkpoint, Weights
 from traindx.readers.code import codebase
 from traindx.readers.code import git as gitstate
 from traindx.readers.code.codebase import CodeUnit
 from traindx.readers.code.git import GitState
 from traindx.readers.code.literals import code_settings
-from traindx.readers.configs.pairs import launch_options
 from traindx.readers.configs.settings import read_configuration
-from traindx.readers.configs.values import is_secret
+from traindx.readers.faults import Remarks
 from traindx.readers.folder import discover
 from traindx.readers.folder.progress import Progress, watched
-from traindx.readers.folder.recognise import recognise
-from traindx.readers.logs.clock import Clock, read_clock
-from traindx.readers.logs.errors import read_errors
-from traindx.readers.logs.formats import read_formatted
+from traindx.readers.logs.attempts import Attempt
 from traindx.readers.logs.lines import LARGE, LineIndex, excerpt, is_indexable
-from traindx.readers.logs.logsettings import read_log_settings
-from traindx.readers.logs.ranks import ClusterFacts, read_cluster
-from traindx.readers.logs.resumed import mark_resumed
-from traindx.readers.logs.textlog import read_log
-from traindx.readers.model import LogError, Role, RunFile, Series, Setting
+from traindx.readers.logs.logfile import LogFile
+from traindx.readers.logs.ranks import ClusterFacts
+from traindx.readers.model import LogError, Role, RunFile, Series, Setting, Unread
 from traindx.readers.series.alike import mark_duplicates, mark_epochs
-from traindx.readers.tables import arrays, datatables, table
 from traindx.readers.tables.arrays import ArrayInfo
-from traindx.readers.tables.csvtable import read_csv
 from traindx.readers.tables.datatables import TableInfo
-from traindx.readers.tables.parquet import read_parquet
-from traindx.readers.tables.plaintable import read_plain
 from traindx.runtime.scope import Scope
 
-if TYPE_CHECKING:
-    from traindx.readers.model import LineNumbers, Numbers
-
-_HEAD = 16 << 10
-_SHELL = (".sh", ".sbatch", ".slurm", ".bash")
-_LARGEST_SHELL = 256 << 10
 _MOST_TRACKED = 2_000
 _MOST_FILES: dict[Role, int] = {"log": 200, "metrics": 200, "config": 200, "checkpoint": 20, "data": 50}
 # A hostile checkpoint is given up after 8 s, and dense YAML takes a second per MB; logs and tables stream.
 _MOST_BYTES: dict[Role, int] = {"config": 8 << 20}
 _MOST_WEIGHTS = 1 << 30
-_PICKLES = frozenset({".pkl", ".pickle", ".p", ".joblib"})
 Item = TypeVar("Item")
 Reader = Callable[[BinaryIO, RunFile], list[Item]]
 
-FIRST_RECORDS = 3
-"""records of a history in which a run may print its settings"""
-
 
 class Run:
-    """What a run left behind. Nothing on disk makes reading it fail: what cannot be read becomes a remark."""
+    """What a run left behind. Nothing on disk makes reading it fail: what cannot be read becomes a remark.
+
+    Of a log that several attempts wrote one is looked at: the last, or the one that the scope names.
+    """
 
     def __init__(self, scope: Scope, progress: Progress | None = None, project: Path | None = None) -> None:
         self.scope = scope
         self.project = project
-        self.remarks: list[str] = []
+        self._remark = Remarks()
         self._progress = progress
         self._indexes: dict[str, LineIndex | None] = {}
-        self._resumed: dict[str, list[int]] = {}
-        self._clocks: dict[str, Clock] = {}
+        self._logs: dict[str, LogFile] = {}
         self._measured: dict[object, object] = {}
+
+    @property
+    def remarks(self) -> list[str]:
+        """What was not understood, left out, thinned or truncated so far."""
+        return self._remark.texts
+
+    @property
+    def unread(self) -> list[Unread]:
+        """The files that could not be read so far."""
+        return self._remark.unread
 
     @cached_property
     def files(self) -> list[RunFile]:
@@ -86,49 +76,70 @@ class Run:
     @cached_property
     def series(self) -> list[Series]:
         """Every metric over time."""
-        logged = self._read("log", self._log_series)
-        tabled = self._read("metrics", self._table_series)
+        logged = self._read("log", lambda handle, file: self._log(file).series(handle))
+        tabled = self._read("metrics", lambda handle, file: contents.table_series(handle, file, self._remark))
         tracked = [series for found in self._tracked.values() for series in found.series]
-        printed = [series for unit in self.code for series in self._notebook_series(unit)]
-        columnar = self._read("data", self._parquet_series)
+        printed = self._of_code(lambda unit: contents.notebook_series(unit, self._remark))
+        columnar = self._read("data", lambda handle, file: contents.parquet_series(handle, file, self._remark))
         found = sorted(logged + tabled + tracked + printed + columnar, key=lambda series: series.source)
         return mark_duplicates(mark_epochs(found))
 
     @cached_property
     def settings(self) -> list[Setting]:
         """Every configuration value: from files made for it first, then from what logs print, then from code."""
-        configured = self._read("config", lambda handle, file: self._said(read_configuration(handle, file.path)))
+        configured = self._read("config", lambda handle, file: self._remark.said(read_configuration(handle, file.path)))
         tracked = [setting for found in self._tracked.values() for setting in found.settings]
-        printed = self._read("log", lambda handle, file: read_log_settings(handle, file.path))
-        printed += [row for row in self._read("metrics", _printed_first) if row.line <= FIRST_RECORDS]
-        launched = [setting for file in self.files for setting in self._launch_settings(file)]
-        coded = [
-            replace(setting, line=unit.file_line(setting.line))
-            for unit in self.code
-            for setting in code_settings(unit.tree, unit.path)
+        printed = self._read("log", lambda handle, file: self._log(file).settings(handle))
+        printed += self._read("metrics", contents.first_settings)
+        launched = [
+            setting
+            for file in self.files
+            for setting in self._remark.guarded(file.path, partial(contents.launch_settings, self.scope, file))
         ]
+        coded = self._of_code(
+            lambda unit: [
+                replace(setting, line=unit.file_line(setting.line)) for setting in code_settings(unit.tree, unit.path)
+            ]
+        )
         return configured + tracked + launched + printed + coded
 
     @cached_property
     def errors(self) -> list[LogError]:
         """Errors and warnings in the order of the files, root before cascade within a file."""
-        return self._logged_errors + [log_error for unit in self.code for log_error in _notebook_errors(unit)]
+        return self._logged_errors + self._of_code(contents.notebook_errors)
 
     @cached_property
     def cluster(self) -> list[ClusterFacts]:
         """What logs tell of the distributed job that wrote them; nothing of those that tell nothing."""
-        found = self._read("log", lambda handle, file: [read_cluster(handle, file.path)])
+        found = self._read("log", lambda handle, file: [self._log(file).cluster(handle)])
         return [row for row in found if row.rank or row.job or row.ranks or row.launchers]
 
     @cached_property
     def code(self) -> list[CodeUnit]:
         """The Python files and notebooks, parsed, with what they contain; entry points and their imports first."""
-        return self._said(codebase.read_code(self.scope, self.files, self._crashed_in()))
+        entries, listings = self._crashed_in(), self._listings
+        return self._remark.guarded(
+            ".", lambda: self._remark.said(codebase.read_code(self.scope, self.files, entries, listings))
+        )
+
+    @cached_property
+    def attempts(self) -> dict[str, tuple[Attempt, ...]]:
+        """The attempts that wrote each log, by path: one in most of them."""
+        _ = self._logged_errors
+        return {path: log.attempts for path, log in self._logs.items()}
+
+    @cached_property
+    def _listings(self) -> dict[str, str]:
+        """The programs that logs show of themselves, by path."""
+        shown = self._read("log", lambda handle, file: [(file.path, self._log(file).code(handle))])
+        return {path: text for path, text in shown if text}
 
     @cached_property
     def checkpoints(self) -> list[Checkpoint]:
         """Checkpoints, described without loading a tensor or running what a pickle holds."""
-        return self._read("checkpoint", self._checkpoint)
+        return self._read(
+            "checkpoint", lambda handle, file: contents.checkpoint(self.scope, handle, file, self._remark)
+        )
 
     @cached_property
     def weights(self) -> dict[str, Weights]:
@@ -140,7 +151,7 @@ class Run:
             if left <= 0:
                 self._remark(f"the numbers inside `{row.path}` and in the checkpoints before it were not checked")
                 break
-            with self._remarked(row.path), self.scope.open(row.path) as handle:
+            with self._remark.guarding(row.path), self.scope.open(row.path) as handle:
                 most = min(left, checkpoints.MOST_BYTES)
                 found[row.path] = checkpoints.read_weights(handle, row, most)
                 left -= min(most, row.size)
@@ -151,17 +162,17 @@ class Run:
     @cached_property
     def arrays(self) -> list[ArrayInfo]:
         """Arrays among the data, with their ranges."""
-        return self._read("data", self._arrays)
+        return self._read("data", lambda handle, file: contents.array_ranges(handle, file, self._remark))
 
     @cached_property
     def tables(self) -> list[TableInfo]:
         """Tables of samples among the data."""
-        return self._read("data", self._table)
+        return self._read("data", lambda handle, file: contents.sample_table(handle, file, self._remark))
 
     @cached_property
     def git(self) -> list[GitState]:
         """The states of the code that the folder tells of."""
-        return self._said(gitstate.read_git(self.scope, self.files))
+        return self._remark.said(gitstate.read_git(self.scope, self.files))
 
     def once(self, measure: Callable[[Sequence[Series]], Item]) -> Item:
         """What a function says of all series, measured once per run."""
@@ -189,25 +200,21 @@ class Run:
         handle.seek(offset)
         return number
 
-    @property
-    def _resumptions(self) -> dict[str, list[int]]:
-        """The lines in which logs say that they go on from a checkpoint, by path; found while errors are looked for."""
-        _ = self._logged_errors
-        return self._resumed
+    def _log(self, file: RunFile) -> LogFile:
+        if file.path not in self._logs:
+            self._logs[file.path] = LogFile(file.path, self._remark, self._formats, self.scope.open, self.scope.attempt)
+        return self._logs[file.path]
 
     @cached_property
     def _logged_errors(self) -> list[LogError]:
-        def read(handle: BinaryIO, file: RunFile) -> list[LogError]:
-            return read_errors(handle, file.path, self._remark, self._resumed.setdefault(file.path, []).append)
-
-        return self._read("log", read)
+        return self._read("log", lambda handle, file: self._log(file).errors(handle))
 
     @cached_property
     def _tracked(self) -> dict[str, trackers.Found]:
         """What the files of experiment trackers hold, by path."""
         found: dict[str, trackers.Found] = {}
         for file in [file for file in self.files if trackers.worth_a_look(file.path, file.role)][:_MOST_TRACKED]:
-            with self._remarked(file.path), self.scope.open(file.path) as handle:
+            with self._remark.guarding(file.path), self.scope.open(file.path) as handle:
                 kind = trackers.recognise(file.path, handle.read(trackers.HEAD))
                 if kind is not None:
                     handle.seek(0)
@@ -221,16 +228,6 @@ class Run:
         named = {frame for log_error in self._logged_errors for frame, _ in log_error.frames}
         return codebase.files_behind(named, self.files)
 
-    def _log_series(self, handle: BinaryIO, file: RunFile) -> list[Series]:
-        plain = read_plain(handle, file.path)
-        if plain is not None:
-            return plain
-        told = self._said(read_formatted(handle, file.path, self._formats))
-        if told:
-            return told
-        found = mark_resumed(self._said(read_log(handle, file.path)), self._resumptions.get(file.path, []))
-        return [replace(row, clock=partial(self._written_at, file.path)) for row in found]
-
     @cached_property
     def _formats(self) -> list[LogFormat]:
         """The forms of lines that the project declares."""
@@ -240,69 +237,9 @@ class Run:
             self._remark(f"the project's log formats were not used: {error}")
             return []
 
-    def _launch_settings(self, file: RunFile) -> list[Setting]:
-        """The options that a launch script gives: `srun python train.py --lr 0.2`."""
-        if file.role != "code" or not file.path.endswith(_SHELL) or file.size > _LARGEST_SHELL:
-            return []
-        with self.scope.open(file.path) as handle:
-            text = handle.read(_LARGEST_SHELL).decode("utf-8", "replace")
-        return [
-            Setting(key, value, file.path, line)
-            for key, value, line in launch_options(text)
-            if not is_secret(key, value)
-        ]
-
-    def _written_at(self, path: str, lines: LineNumbers) -> Numbers | None:
-        if path not in self._clocks:
-            with self.scope.open(path) as handle:
-                self._clocks[path] = read_clock(handle)
-        return self._clocks[path].at(lines)
-
-    def _notebook_series(self, unit: CodeUnit) -> list[Series]:
-        import numpy as np
-
-        if unit.notebook is None:
-            return []
-        text, places = unit.notebook.log()
-        found = self._said(read_log(io.BytesIO(text), unit.path))
-        return [replace(row, lines=np.array([places[line - 1] for line in row.lines], np.int64)) for row in found]
-
-    def _table_series(self, handle: BinaryIO, file: RunFile) -> list[Series]:
-        content = recognise(handle.read(_HEAD))
-        handle.seek(0)
-        if content == "jsonl":
-            return table.read_jsonl(handle, file.path, self._remark)
-        if content != "json":
-            return read_csv(handle, file.path, self._remark)
-        series, trouble = table.read_json(handle, file.path)
-        if trouble:
-            self._remark(f"`{file.path}`: {trouble}")
-        return series
-
-    def _parquet_series(self, handle: BinaryIO, file: RunFile) -> list[Series]:
-        return self._said(read_parquet(handle, file.path)) if file.path.lower().endswith(".parquet") else []
-
-    def _checkpoint(self, handle: BinaryIO, file: RunFile) -> list[Checkpoint]:
-        head = handle.read(_HEAD)
-        handle.seek(0)
-        if checkpoints.is_index(file.path, head):
-            found, remarks = checkpoints.read_sharded(self.scope, file.path)
-        else:
-            found, remarks = checkpoints.read_checkpoint(handle, file.path)
-        return self._said(([found], remarks))
-
-    def _arrays(self, handle: BinaryIO, file: RunFile) -> list[ArrayInfo]:
-        ending = PurePosixPath(file.path).suffix.lower()
-        if ending in _PICKLES:
-            return self._said(([], checkpoints.dangers(handle, file.path)))
-        read = {".npy": arrays.read_npy, ".npz": arrays.read_npz}.get(ending)
-        return self._said(read(handle, file.path)) if read else []
-
-    def _table(self, handle: BinaryIO, file: RunFile) -> list[TableInfo]:
-        if not file.path.lower().endswith((".csv", ".tsv")):
-            return []
-        found, remarks = datatables.read_data_table(handle, file.path)
-        return self._said(([found] if found else [], remarks))
+    def _of_code(self, read: Callable[[CodeUnit], list[Item]]) -> list[Item]:
+        """What a reader finds in every program and notebook."""
+        return [item for unit in self.code for item in self._remark.guarded(unit.path, partial(read, unit))]
 
     def _read(self, role: Role, reader: Reader[Item]) -> list[Item]:
         """What a reader finds in every file of a role, in the order of their paths."""
@@ -312,43 +249,9 @@ class Run:
             self._remark(f"{len(chosen):,} of {len(offered):,} {role} files were read, those closest to the top")
         found: list[Item] = []
         for file in chosen:
-            with self._remarked(file.path), self.scope.open(file.path) as handle:
+            with self._remark.guarding(file.path), self.scope.open(file.path) as handle:
                 found.extend(reader(watched(handle, file, self._progress), file))
         return found
-
-    def _said(self, found: tuple[list[Item], list[str]]) -> list[Item]:
-        """What a reader found; its remarks become the run's."""
-        for remark in found[1]:
-            self._remark(remark)
-        return found[0]
-
-    @contextmanager
-    def _remarked(self, path: str) -> Iterator[None]:
-        """Turn what a malformed or vanished file raises into a remark."""
-        try:
-            yield
-        except UnreadableInput as error:
-            self._remark(str(error))
-        except OSError as error:
-            self._remark(f"cannot read `{path}`: {error.strerror}")
-        except (ValueError, RecursionError, MemoryError) as error:
-            self._remark(f"`{path}` could not be parsed: {error}")
-
-    def _remark(self, text: str) -> None:
-        if text not in self.remarks:
-            self.remarks.append(text)
-
-
-def _printed_first(handle: BinaryIO, file: RunFile) -> list[Setting]:
-    """Settings in the first records of a history with one JSON object per line."""
-    return read_log_settings(handle, file.path) if file.path.endswith((".jsonl", ".ndjson")) else []
-
-
-def _notebook_errors(unit: CodeUnit) -> list[LogError]:
-    if unit.notebook is None:
-        return []
-    text, places = unit.notebook.log()
-    return [replace(row, line=places[row.line - 1]) for row in read_errors(io.BytesIO(text), unit.path)]
 
 
 def _natural(path: str) -> list[tuple[int, str]]:

@@ -45,6 +45,7 @@ def as_text(diagnosis: Diagnosis, page: Page, title: str) -> str:
             canvas.heading(heading)
             canvas.text(words, indent=2)
         _list(canvas, "Not found or not read", diagnosis.missing)
+    _list(canvas, "Could not be read", [f"`{row.path}`: {row.reason}" for row in diagnosis.unread])
     _list(canvas, "Notes", diagnosis.provenance.notes if page.verbose else telling_notes(diagnosis))
     canvas.gap()
     if diagnosis.missing and not page.verbose:

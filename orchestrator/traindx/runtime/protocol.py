@@ -26,6 +26,7 @@ class WorkerConfig:
     without: tuple[str, ...] = ()
     project: str = ""
     """the `.traindx` folder around the run"""
+    attempt: int | None = None
 
     @classmethod
     def parse(cls, message: Mapping[str, Any]) -> WorkerConfig:
@@ -37,6 +38,7 @@ class WorkerConfig:
             message["memory_mb"],
             tuple(message["without"]),
             message["project"],
+            message["attempt"],
         )
 
     def message(self) -> dict[str, Any]:

@@ -24,6 +24,8 @@ class Scope:
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     """files that belong to another run of the same folder"""
+    attempt: int | None = None
+    """which of the attempts that wrote one log is looked at, from 1; None for the last"""
 
     @classmethod
     def of(cls, *paths: Path | str) -> Scope:

@@ -231,7 +231,7 @@ class Toolbelt:
             home = str(self._project or "")
             scope = self.scope
             config = WorkerConfig(
-                str(scope.root), scope.only, tuple(readable), self._memory_mb, without=scope.without, project=home
+                str(scope.root), scope.only, tuple(readable), self._memory_mb, scope.without, home, scope.attempt
             )
             try:
                 worker = self._workers[party] = WorkerProcess(config)

@@ -22,6 +22,10 @@ WANDB = b":W&B"
 LFS_POINTER = b"version https://git-lfs"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 PICKLES = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
+FLIGHT_RECORDER = (b"pg_config", b"entries", b"version")
+"""keys of a dump of PyTorch's collectives (`TORCH_NCCL_DUMP_ON_TIMEOUT`), pickled or as JSON"""
+PROFILER = ((b'"traceEvents"',), (b'"schemaVersion"', b'"deviceProperties"'))
+"""keys of a trace that Chrome and Perfetto show"""
 
 KNOWN = (
     Magic(ZIP, "zip", "a zip archive, as PyTorch checkpoints and .npz files are"),

@@ -123,6 +123,13 @@ _NORM_GROUPS = {
     "grads",
 }
 _LIGHTNING_NORM = re.compile(r"grad \d(?: \d)? norm(?: total)?")
+# `grad_norm/blocks.3.attn.weight`, `gradients/layer1.0.conv1`, `train/grad_2.0_norm/fc1.bias`.
+_LAYER_GRADIENT = re.compile(
+    r"(?:[a-z]{1,20}/)?(?:g|grad|grads|gradient|gradients|gnorm)(?:[_ ]?\d(?:\.\d)?)?(?:[_ ]?norms?)?"
+    r"(?:/|_layer_?|[_ .](?=\w+\.))"
+    r"(?=[\w./]{0,200}(?:\d|weight|bias|embed|head|layer|attn|mlp|conv|fc|norm))[A-Za-z_]?[\w./-]{1,200}$",
+    re.IGNORECASE,
+)
 _TOKEN = re.compile(r"[A-Za-z][\w-]{0,60}")
 _GROUP_NUMBER = re.compile(r"(?:pg|group|g)?\d{1,3}")
 
@@ -164,8 +171,8 @@ def normalise(original: str, hint: str = "") -> MetricName:
         return MetricName(f"{phase}/loss", "phase", phase)
     if _is_rate(rest):
         return MetricName("lr", "rate")
-    if _is_norm(rest):
-        return MetricName("grad_norm", "norm")
+    if _is_norm(rest) or _is_layer_gradient(original):
+        return MetricName("grad_norm" if _is_norm(rest) else "_".join(rest), "norm")
     bare = [word for word in rest if word not in _AVERAGES] or rest
     if len(bare) > 1 and (bare[0] in _LOSSES or bare[0] == "loss"):
         bare = [bare[0], *(word for word in bare[1:] if word not in _PER)]
@@ -222,6 +229,11 @@ def _is_rate(words: list[str]) -> bool:
     joined = " ".join(words).replace("learning rate", "lr").replace("lernrate", "lr").split()
     others = [word for word in joined if word != "lr"]
     return "lr" in joined and all(word in _OPTIMIZERS or _GROUP_NUMBER.fullmatch(word) for word in others)
+
+
+def _is_layer_gradient(original: str) -> bool:
+    """Whether a name is that of one layer's gradient, of which a run may log hundreds."""
+    return _LAYER_GRADIENT.match(original.strip()) is not None
 
 
 def _is_norm(words: list[str]) -> bool:

@@ -72,6 +72,7 @@ def _signal(name: str, rows: Sequence[Initialisation]) -> Signal:
 def _in_file(unit: CodeUnit) -> Iterator[Initialisation]:
     yield from _written_out(unit)
     last_layer = {id(part) for loop in ast.walk(unit.tree) if _over_last_layer(loop) for part in ast.walk(loop)}
+    chosen = _chosen_by_name(unit.tree)
     for node in ast.walk(unit.tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or id(node) in last_layer:
             continue
@@ -79,8 +80,29 @@ def _in_file(unit: CodeUnit) -> Iterator[Initialisation]:
         if measured is None:
             continue
         spread, constant = measured
+        names = chosen.get(id(node), frozenset())
+        # Zeros for the projections at the end of a block, and N(0, 1) for an embedding, are customs that learn.
+        if names and (constant or any("emb" in name for name in names)):
+            continue
         line, text = unit.file_line(node.lineno), unit.quote(node.lineno)
         yield Initialisation(path=unit.path, line=line, text=text, spread=spread, constant=constant)
+
+
+def _chosen_by_name(tree: ast.Module) -> dict[int, frozenset[str]]:
+    """The statements that set only the weights of some names (`if "proj" in name:`), with what the names hold."""
+    found: dict[int, frozenset[str]] = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.If):
+            continue
+        words = {
+            part.value.lower()
+            for part in ast.walk(node.test)
+            if isinstance(part, ast.Constant) and isinstance(part.value, str)
+        }
+        told = frozenset(word for word in words if word.strip(".") != "weight")
+        for inner in (part for statement in node.body for part in ast.walk(statement)) if told else ():
+            found[id(inner)] = found.get(id(inner), frozenset()) | told
+    return found
 
 
 def _over_last_layer(node: ast.AST) -> bool:

@@ -38,9 +38,20 @@ def clip_threshold(settings: Sequence[Setting]) -> Setting | None:
 
 
 def in_force(found: list[Setting]) -> list[Setting]:
-    """The rates that ran: in the config, or printed; defaults in the code only count where there is no other."""
-    configured = [row for row in found if not row.source.endswith((".py", ".ipynb"))]
-    return configured or found
+    """The rates that ran: in the config, or printed; defaults in the code only count where there is no other.
+
+    A program that builds optimizers of several kinds has no one rate: each holds for some of the weights.
+    """
+    configured = [row for row in found if not row.coded]
+    if configured or len(_kinds_built(found)) < 2:
+        return configured or found
+    return []
+
+
+def _kinds_built(settings: Sequence[Setting]) -> set[str]:
+    """The kinds of optimizers that the code constructs: `Adam.lr` and `Muon.lr` are of two."""
+    built = (row.key.partition(".")[0] for row in settings if row.coded and "." in row.key)
+    return {kind.lower() for kind in built if KNOWN_OPTIMIZERS.fullmatch(kind)}
 
 
 def peak_rate(settings: Sequence[Setting], rate: Series | None) -> float | None:
@@ -59,7 +70,7 @@ def optimizer(settings: Sequence[Setting], code: Sequence[CodeUnit], series: Seq
             found = KNOWN_OPTIMIZERS.search(row.value)
             if found:
                 return found.group().lower()
-    for row in settings:
+    for row in settings if len(_kinds_built(settings)) < 2 else ():
         found = KNOWN_OPTIMIZERS.match(row.key)
         if found and row.key[found.end() :].startswith((".", "W.")):
             return found.group().lower()

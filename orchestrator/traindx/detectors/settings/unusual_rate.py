@@ -11,7 +11,7 @@ import numpy as np
 
 from traindx.contract import Citation, Fact, Signal, SignalKind
 from traindx.detectors.citing import cite, cite_setting
-from traindx.detectors.settings.lookup import named, rates
+from traindx.detectors.settings.lookup import in_force, named, rates
 from traindx.readers.model import Series, Setting
 
 SIGNALS: dict[str, str | SignalKind] = {
@@ -96,8 +96,8 @@ def _highest(settings: Sequence[Setting], logged: Series | None) -> _Rate | None
 
     Where groups of parameters have rates of their own (`embed_lr`), only the one for all of them is judged.
     """
-    found = rates(settings)
-    told = [row for row in found if not row.source.endswith((".py", ".ipynb"))]
+    found = in_force(rates(settings))
+    told = [row for row in found if not row.coded]
     if not told and logged is not None and np.isfinite(logged.values).any():
         at = int(np.nanargmax(np.where(np.isfinite(logged.values), logged.values, np.nan)))
         return _Rate(float(logged.values[at]), logged.original, logged.source, lambda claim: cite(logged, at, claim))

@@ -15,7 +15,7 @@ from traindx.contract import (
     RunSummary,
     SeriesSummary,
 )
-from traindx.contract.context import ClusterSummary
+from traindx.contract.context import ClusterSummary, UnreadFile
 from traindx.runtime import Task, ToolOutput
 
 SURVEY = Task("survey")
@@ -36,3 +36,5 @@ class Survey(ToolOutput):
     runs: list[RunSummary]
     traits: list[str]
     missing: list[str] = Field(description="what was not found, not read, or left out")
+    unread: list[UnreadFile] = Field(description="files that a reader failed on")
+    attempts: int = Field(description="how many attempts wrote the log that was started most often")

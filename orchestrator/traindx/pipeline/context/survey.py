@@ -12,13 +12,14 @@ from traindx.contract import (
     ErrorSummary,
     SeriesSummary,
 )
-from traindx.contract.context import ClusterSummary
+from traindx.contract.context import ClusterSummary, UnreadFile
 from traindx.pipeline.context.model import Survey
 from traindx.pipeline.context.runs import several_runs
 from traindx.readers import Run
 from traindx.readers.tables.arrays import ArrayInfo
 from traindx.readers.tables.datatables import TableInfo
 from traindx.runtime import ToolInput, tool
+from traindx.vocabulary.metrics import normalise
 
 MOST_PATHS = 200
 MOST_SETTINGS = 500
@@ -63,6 +64,8 @@ def survey(given: Input, run: Run) -> Survey:  # noqa: ARG001 - every tool takes
         runs=several_runs(run.files, run.series, run.errors),
         traits=traits,
         missing=[*_absent(run, series), *run.remarks, *left_out],
+        unread=[UnreadFile(path=row.path, reason=row.reason) for row in run.unread],
+        attempts=max((len(found) for found in run.attempts.values()), default=1),
     )
 
 
@@ -97,7 +100,7 @@ def _absent(run: Run, series: list[SeriesSummary]) -> list[str]:
             "no loss series: log the loss with its step or epoch",
         ),
         (any(row.name == "lr" for row in series), "the learning rate is not logged"),
-        (any(row.name == "grad_norm" for row in series), "the gradient norm is not logged"),
+        (any(normalise(row.original).kind == "norm" for row in series), "the gradient norm is not logged"),
         ("config" in roles, "no configuration file: add the config or the command line"),
         (bool(run.code), "no Python code: add the training script and the model"),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import heappop, heappush
@@ -70,11 +70,13 @@ class CodeUnit:
         return self.text.split("\n")
 
 
-def read_code(scope: Scope, files: Iterable[RunFile], entries: Iterable[str] = ()) -> tuple[list[CodeUnit], list[str]]:
+def read_code(
+    scope: Scope, files: Iterable[RunFile], entries: Iterable[str] = (), listings: Mapping[str, str] | None = None
+) -> tuple[list[CodeUnit], list[str]]:
     """The code of a run by path, and what is to be said about it.
 
     Entry points come first, then what they import, then the rest near the top. `entries` are paths known to have been
-    run, e.g. the outermost frames of a traceback.
+    run, e.g. the outermost frames of a traceback; `listings` are programs that logs show, by the path of the log.
     """
     given = [file for file in files if file.role == "code" and not _FOREIGN.search(file.path)]
     reader = _Reader(scope, {file.path: file for file in given if file.path.endswith((".py", ".ipynb"))})
@@ -88,7 +90,28 @@ def read_code(scope: Scope, files: Iterable[RunFile], entries: Iterable[str] = (
             f"{len(reader.units) + reader.broken:,} of {offered:,} code files were read: "
             "entry points and their imports first"
         )
-    return sorted(reader.units.values(), key=lambda unit: unit.path), reader.remarks
+    units = [*reader.units.values(), *_listed(listings or {}, reader.units.values())]
+    return sorted(units, key=lambda unit: unit.path), reader.remarks
+
+
+def _listed(listings: Mapping[str, str], units: Iterable[CodeUnit]) -> Iterator[CodeUnit]:
+    """The programs that logs show of themselves, each once, and only where the folder does not hold its file."""
+    known = {unit.text.strip() for unit in units}
+    spent = 0
+    for path, text in listings.items():
+        spent += len(text)
+        if text.strip() in known or spent > MOST_BYTES:
+            continue
+        known.add(text.strip())
+        try:
+            tree = parse_text(text)
+        except NotPython:
+            continue  # two programs of which each is one, and both together are not
+        nodes = list(ast.walk(tree))
+        found = traits_among(nodes)
+        entry: frozenset[CodeRole] = frozenset({"entry-point"})
+        roles = (code_roles(path, tree, nodes, found) - {"utility"}) | entry
+        yield CodeUnit(path, tree, found, roles, reached=True, text=text)
 
 
 def files_behind(named: Iterable[str], files: Iterable[RunFile]) -> set[str]:

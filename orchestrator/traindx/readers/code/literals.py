@@ -61,7 +61,8 @@ def code_settings(tree: ast.Module, source: str) -> list[Setting]:
         for path, leaf in flat(value, (key,)):
             if is_secret(dotted(path), leaf):
                 continue
-            found.append(Setting(dotted(path), leaf if not isinstance(leaf, str) else leaf[:200], source, line))
+            told = leaf if not isinstance(leaf, str) else leaf[:200]
+            found.append(Setting(dotted(path), told, source, line, coded=True))
     return sorted(found, key=lambda setting: setting.line)
 
 

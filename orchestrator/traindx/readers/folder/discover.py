@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from traindx.errors import UnreadableInput
-from traindx.readers.folder.roles import HEAD, by_content, by_name, is_binary, needs_look
+from traindx.readers.faults import Remarks
+from traindx.readers.folder.glance import Glance
+from traindx.readers.folder.roles import by_content, by_name, is_binary, needs_look
 from traindx.readers.model import Role, RunFile
 from traindx.runtime.scope import Scope
 
@@ -17,8 +17,8 @@ MOST_IN_SUBFOLDER = 200_000
 """so that a folder of data does not use up the walk before the folder of logs beside it"""
 MOST_FILES = 5_000
 _MOST_TELLING = 100_000
-MOST_LOOKS = 400
-"""files whose first bytes are read"""
+MOST_LOOKS = 2_000
+"""files that are looked into, a millisecond or so each"""
 _DEEPEST = 12
 _SKIPPED = frozenset(
     [
@@ -46,7 +46,6 @@ _SKIPPED = frozenset(
 )
 # What a diagnosis reads first; of everything else only the names are kept.
 _TELLING: tuple[Role, ...] = ("log", "metrics", "config", "code")
-Remark = Callable[[str], None]
 
 
 @dataclass
@@ -93,7 +92,7 @@ class _Found:
 class _Walk:
     """One walk through a folder, shallow levels first."""
 
-    def __init__(self, root: str, remark: Remark, folders: list[str]) -> None:
+    def __init__(self, root: str, remark: Remarks, folders: list[str]) -> None:
         self.root, self.remark, self.folders = root, remark, folders
         self.found = _Found()
         self.seen = 0
@@ -127,7 +126,7 @@ class _Walk:
         return sorted(here.folders)
 
 
-def find_files(scope: Scope, remark: Remark) -> list[RunFile]:
+def find_files(scope: Scope, remark: Remarks) -> list[RunFile]:
     """The files of a scope with their roles, by path; what was left out is remarked."""
     given = [(part, by_name(part)) for part in scope.only if (scope.root / part).is_file()]
     folders = [part for part in scope.only if (scope.root / part).is_dir()] if scope.only else [""]
@@ -161,7 +160,7 @@ def _importance(file: tuple[str, Role]) -> tuple[int, bool, str]:
     return path.count("/"), role not in _TELLING, path
 
 
-def _looked_at(scope: Scope, chosen: list[tuple[str, Role]], remark: Remark) -> list[RunFile]:
+def _looked_at(scope: Scope, chosen: list[tuple[str, Role]], remark: Remarks) -> list[RunFile]:
     files: list[RunFile] = []
     looks = 0
     for path, role in chosen:
@@ -170,26 +169,23 @@ def _looked_at(scope: Scope, chosen: list[tuple[str, Role]], remark: Remark) -> 
             continue
         if looks < MOST_LOOKS and size and needs_look(path):
             looks += 1
-            role = _role(scope, path, role, remark)  # noqa: PLW2901 (the content has the last word)
+            role = _role(scope, path, role, size, remark)  # noqa: PLW2901 (the content has the last word)
         files.append(RunFile(_safe(path), role, size))
     return files
 
 
-def _role(scope: Scope, path: str, role: Role, remark: Remark) -> Role:
-    try:
-        with scope.open(path) as handle:
-            head = handle.read(HEAD)
-    except UnreadableInput as error:
-        remark(str(error))
-        return "other"
-    except OSError as error:
-        remark(f"cannot read `{_safe(path)}`: {error.strerror}")
-        return "other"
-    if is_binary(head):
+def _role(scope: Scope, path: str, role: Role, size: int, remark: Remarks) -> Role:
+    with remark.guarding(_safe(path)), scope.open(path) as handle:
+        return _seen(path, role, Glance(handle, size), remark)
+    return "other"
+
+
+def _seen(path: str, role: Role, glance: Glance, remark: Remarks) -> Role:
+    if is_binary(glance.head):
         if role in _TELLING:
             remark(f"`{_safe(path)}` contains binary data, not text")
         return "data" if role == "data" else "other"
-    return by_content(path, role, head)
+    return by_content(path, role, glance)
 
 
 def _size(scope: Scope, path: str) -> int | None:

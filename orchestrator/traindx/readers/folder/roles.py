@@ -1,4 +1,4 @@
-"""What a file is for, by its name and by the first few KB of its content."""
+"""What a file is for: its name suggests something, its content has the last word."""
 
 from __future__ import annotations
 
@@ -9,17 +9,23 @@ from itertools import pairwise
 
 from traindx.readers.configs.packages import NAME as PACKAGES_NAME
 from traindx.readers.configs.packages import lists_packages
+from traindx.readers.folder.glance import Glance
 from traindx.readers.folder.recognise import Content, decoded, recognise
+from traindx.readers.folder.textkinds import (
+    LOG_SIGN,
+    holds_history,
+    is_log_behind,
+    is_mostly_log,
+    outside_programs,
+    says_trace,
+)
 from traindx.readers.logs.textlog import records_in
 from traindx.readers.model import Role
 from traindx.readers.tables.plaintable import plain_names
 from traindx.readers.tables.record import is_long_form
 from traindx.vocabulary.metrics import normalise
 
-__all__ = ["HEAD", "by_content", "by_name", "is_binary", "needs_look", "suffix"]
-
-HEAD = 16 << 10
-"""bytes of a file that are looked at"""
+__all__ = ["by_content", "by_name", "is_binary", "needs_look", "suffix"]
 
 _CHECKPOINTS = {
     "pt", "pth", "ckpt", "safetensors", "h5", "hdf5", "keras", "pdparams", "pdopt", "msgpack", "onnx", "tflite", "gguf",
@@ -33,6 +39,7 @@ _DATA = {
 _OUTPUTS = {"png", "svg", "pdf", "html", "htm"}
 _CONFIGS = {"yaml", "yml", "toml", "ini", "cfg", "conf", "gin", "env"}
 _CODE = {"py", "sh", "sbatch", "slurm", "ipynb", "cu", "cpp", "c", "h"}
+_SCRIPTS = {"py", "sh"}
 _LOGS = {"log", "out", "err", "stdout", "stderr"}
 _TABLES = {"jsonl", "ndjson"}
 _LOG_NAME = re.compile(
@@ -50,14 +57,6 @@ _OUTPUT_NAME = re.compile(
 _OUTPUT_FOLDER = re.compile(r"(?:^|/)(?:samples?|generated|generations?|predictions?|preds?|inference)/(?:.*/)?[^/]+$")
 _OUTPUT_TEXT = {"txt", "csv", "tsv", "jsonl", "json", "md", "ndjson"}
 _EVENTS = "tfevents"
-_LOG_SIGN = re.compile(
-    r"Traceback \(most recent call last\)|^\S{0,40}\s?(?:INFO|WARNING|ERROR|DEBUG)\b"
-    r"|^[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\[\s{0,8}\d{1,9}\.\d{6}\] \S|^slurmstepd: |^srun: "
-    r"|^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ |^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ kernel: ",
-    re.MULTILINE,
-)
-_RECORDED = re.compile(r'\{\s*"(?:epoch|step|iter|iteration|global_step)"\s*:\s*\d[^{}]{0,600}loss"\s*:')
-"""a record of a history, whatever the JSON around it is"""
 _LABEL = {
     "label",
     "labels",
@@ -119,6 +118,8 @@ def _by_name(path: str) -> Role:
         return "metrics"
     if PACKAGES_NAME.search(name):
         return "config"
+    if kind == "tar" and suffix(name.removesuffix(".tar")) in _CHECKPOINTS:
+        return "checkpoint"  # `checkpoint.pth.tar`, which is no archive
     if kind in _CHECKPOINTS or (kind in {"bin", "pkl", "pickle"} and _MODEL_NAME.search(name)):
         return "checkpoint"
     if kind in _OUTPUT_TEXT and _OUTPUT_NAME.search(name):
@@ -155,9 +156,9 @@ def needs_look(path: str) -> bool:
     kind = suffix(path)
     if kind in {"bin", "pkl", "pickle", "dat"}:
         return by_name(path) == "data"
-    if kind in _CODE | _OUTPUTS or _EVENTS in path:
+    if kind in (_CODE - _SCRIPTS) | _OUTPUTS or _EVENTS in path:
         return False
-    return kind not in _CHECKPOINTS | (_DATA - {"csv", "tsv"}) | {"wandb"}
+    return kind not in _CHECKPOINTS | (_DATA - {"csv", "tsv"}) | {"wandb"} and by_name(path) != "checkpoint"
 
 
 def is_binary(head: bytes) -> bool:
@@ -165,22 +166,35 @@ def is_binary(head: bytes) -> bool:
     return recognise(head) in {"binary", "gzip", "zip", "picture", "pdf"}
 
 
-def by_content(path: str, role: Role, head: bytes) -> Role:
-    """The role once the first bytes of a file have been seen; they have the last word."""
+def by_content(path: str, role: Role, glance: Glance) -> Role:
+    """The role once a file has been looked into."""
+    head = glance.head
     kind, content = suffix(path), recognise(head)
+    if says_trace(head):
+        return "trace"
     if content in _ROLES:
         return _ROLES[content]
     if content in {"pickle", "hdf5"}:
         # A pickled data set keeps its role; any other pickle is something that somebody will load.
         return "data" if role == "data" and kind in {"pkl", "pickle", "h5", "hdf5", "dat"} else "checkpoint"
-    if role == "checkpoint" or kind in _CODE:
+    if role == "checkpoint":
         return role  # an HTML page in place of weights is a checkpoint that cannot be loaded
+    if kind in _CODE:
+        return _misnamed_code(role, content, decoded(head))
     if kind in {"txt", "dat", "log", "out", ""} and plain_names(head, path) is not None:
         return "log"
-    return _text_role(kind, role, content, decoded(head))
+    return _text_role(kind, role, content, glance)
 
 
-def _text_role(kind: str, role: Role, content: Content, text: str) -> Role:
+def _misnamed_code(role: Role, content: Content, text: str) -> Role:
+    """A program by its name: a state that was saved as `state.py`, output that went to `run.sh`."""
+    if content in {"json", "jsonl"} and holds_history(text):
+        return "metrics"
+    return "log" if content == "text" and records_in(text) >= 5 and is_mostly_log([text]) else role
+
+
+def _text_role(kind: str, role: Role, content: Content, glance: Glance) -> Role:
+    text = decoded(glance.head)
     if '"log_history"' in text:
         return "metrics"
     if '"weight_map"' in text and kind in {"json", "", "txt"}:
@@ -189,14 +203,15 @@ def _text_role(kind: str, role: Role, content: Content, text: str) -> Role:
         return role if role == "output" else "metrics" if _metric_header(text) else "data"
     if kind == "json":
         history = role not in {"config", "output"} and "[" in text
-        return "metrics" if history or len(_RECORDED.findall(text)) > 2 else role
+        return "metrics" if history or holds_history(text) or any(map(holds_history, glance.rest)) else role
     if role == "output" or kind in _TABLES:
         return role
-    return _misnamed(kind, role, content, text)
+    return _misnamed(kind, role, content, glance)
 
 
-def _misnamed(kind: str, role: Role, content: Content, text: str) -> Role:
+def _misnamed(kind: str, role: Role, content: Content, glance: Glance) -> Role:
     """The role of a text whose name says little: logs, tables and configurations are told apart by their lines."""
+    text = decoded(glance.head)
     if content == "jsonl":
         return "metrics"
     if kind in _CONFIGS and content in {"text", "yaml", "ini", "json", "csv"}:
@@ -204,17 +219,22 @@ def _misnamed(kind: str, role: Role, content: Content, text: str) -> Role:
     if content == "csv" or ("\t" in text.partition("\n")[0] and _metric_header(text)):
         return _table(text, role)
     if kind in {"md", "rst"}:
-        return "other"
-    if content == "notebook" or (content in {"python", "shell"} and role != "log"):
+        return "log" if is_mostly_log([text, *glance.rest]) else "other"
+    if content == "notebook" or (content in {"python", "shell"} and role != "log" and not _log_follows(glance)):
         return "code"
     if role == "log":
         return "log"
     if content == "json":
-        return "config"
-    logged = records_in(text) >= 2 or _LOG_SIGN.search(text) is not None or _says_loss_at_end(text)
-    if logged:
+        return "metrics" if holds_history(text) else "config"
+    logged = records_in(text) >= 2 or LOG_SIGN.search(text) is not None or _says_loss_at_end(text)
+    if logged or is_log_behind(glance.rest):
         return "log"
     return "config" if role == "config" or content in {"yaml", "ini"} or lists_packages(text) else "other"
+
+
+def _log_follows(glance: Glance) -> bool:
+    """Whether a file that begins with a program goes on with what it printed."""
+    return is_log_behind(glance.rest) or is_log_behind(outside_programs(glance.head))
 
 
 def _table(text: str, role: Role) -> Role:

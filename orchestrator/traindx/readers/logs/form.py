@@ -29,6 +29,7 @@ _BARS = re.compile(r"\|([^|\s][^|]{0,40})\|\s*[:=]?\s*$")
 _UNIT = re.compile(r"^(?:[A-Za-zµ]{1,12}(?:/[A-Za-z]{1,12})?|%)(?=[^\w.]|$)")
 # `Epoch [1/10], Step [100/600]` and `lr=[1e-05]`: the name stands before the bracket.
 _BRACKETED = re.compile(r"([A-Za-z_][\w ]{0,30}?)\s{0,3}[:=]?\s{0,3}[\[(]\s{0,8}$")
+_FORMAT_BEHIND = re.compile(r"[defgEFGx]\}")
 # MMEngine: `Epoch(train)  [1][ 50/100]`.
 _PHASED = re.compile(r"(Epoch|Iter)\((train|val|test)\)\s{0,8}\[\s{0,8}$")
 # `BCE(train)=0.69`, `loss [val]: 0.3`, `lr(Piecewise): 0.05`.
@@ -136,6 +137,8 @@ def number(text: str) -> float:
 def understand(shape: tuple[str, ...]) -> Form | None:
     """The form of a line with these stretches of text around its numbers; None where it reports nothing."""
     reading = _Reading()
+    if any(_FORMAT_BEHIND.match(part) for part in shape[1:]):
+        return None  # `{loss:.4f}` in a line of code says how a number is to be printed
     for place in range(len(shape) - 1):
         before, after = _UNIT.sub("", shape[place]) if place else shape[place], shape[place + 1]
         if before.endswith("tensor("):

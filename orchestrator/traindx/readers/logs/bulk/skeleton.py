@@ -75,9 +75,11 @@ class Skeleton:
         for place, width in self.widths.items():
             good &= line.ends[place] - line.starts[place] == width
         for place, digits in self.literals.items():
-            word = np.uint64(int.from_bytes(digits.rjust(8, b"\0"), "little"))
             good &= line.ends[place] - line.starts[place] == len(digits)
-            good &= text.words(line.ends[place], len(digits)) == word
+            for back in range(0, len(digits), 8):
+                piece = digits[max(0, len(digits) - back - 8) : len(digits) - back]
+                word = np.uint64(int.from_bytes(piece.rjust(8, b"\0"), "little"))
+                good &= text.words(np.maximum(line.ends[place] - back, 0), len(piece)) == word
         return good
 
 
@@ -174,7 +176,7 @@ def learn(raw: bytes, runs: list[tuple[int, int]], spelled: tuple[str, ...] | No
         if (begin >= head and place not in inside) or begin == told
     }
     numbers = _numbers(raw, runs, spans, spelled)
-    if any(len(digits) > 8 for digits in literals.values()) or _straddles(runs, spans):
+    if _straddles(runs, spans):
         numbers = None
     return Skeleton(gaps, numbers, widths, literals)
 

@@ -1,0 +1,113 @@
+"""Several attempts in one log are told apart from the parts of a single run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from traindx.pipeline.request.attempts import attempt_named
+from traindx.readers import Run, Scope
+
+
+def records(last: int, first: int = 0, form: str = "step {at} loss {loss:.3f}") -> str:
+    """Lines of a run that learns."""
+    return "".join(form.format(at=at, loss=5 - 0.05 * at) + "\n" for at in range(first, last))
+
+
+HEAD = "Loading data from /data\nNamespace(lr=0.1, epochs=10)\nmodel has 12,000 parameters\n"
+DIED = 'Traceback (most recent call last):\n  File "train.py", line 10, in <module>\nRuntimeError: CUDA out of memory\n'
+EPOCH = "Epoch {at}/10 loss {loss:.3f}"
+LATE = "".join(f"step {at} loss 4\nstep {at + 3} loss 4\n" for at in range(20))
+VALIDATED = "validating the net\n" + "".join(f"val batch {batch}/5 val_loss 3.{batch}\n" for batch in range(5))
+PROGRAM = "import os\nimport torch\ndef main():\n    x = 1\n    print(f'loss {x:.4f}')\nmain()\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "starts", "points"),
+    [
+        (HEAD + records(20) + DIED + HEAD + records(30), [1, 27], 30),
+        (HEAD + records(20) + HEAD + records(30), [1, 24], 30),
+        (HEAD + DIED + HEAD + records(30), [1, 7], 30),
+        (HEAD + records(20) + DIED + HEAD + records(5) + DIED + HEAD + records(40), [1, 27, 38], 40),
+        (records(4, 1, EPOCH) + records(9, 1, EPOCH), [1, 4], 8),
+        ("$ python train.py\n" + records(20) + "^C\n$ python train.py --lr 0.01\n" + records(25), [1, 23], 25),
+        ((PROGRAM + "=====\n" + records(12)) * 2, [7, 20], 12),
+    ],
+    ids=["died", "said again", "died before a record", "three", "cut short", "prompt", "program again"],
+)
+def test_a_new_start_is_an_attempt_of_its_own(tmp_path: Path, text: str, starts: list[int], points: int) -> None:
+    (tmp_path / "train.log").write_text(text)
+    run = Run(Scope.of(tmp_path))
+    assert [row.first for row in run.attempts["train.log"]] == starts
+    (loss,) = [row for row in run.series if row.name == "train/loss"]
+    assert (len(loss), loss.restarts) == (points, ())
+    assert run.lines("train.log", int(loss.lines[0]), int(loss.lines[0]))[0].endswith(loss.texts[0])
+    assert run.errors == []
+    assert any("attempts" in remark and "last" in remark for remark in run.remarks)
+
+
+def test_an_attempt_that_dies_at_once_is_judged_by_its_error(tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_text(HEAD + records(20) + HEAD + DIED)
+    run = Run(Scope.of(tmp_path))
+    assert run.series == []
+    (error,) = run.errors
+    assert (error.line, error.text) == (29, "RuntimeError: CUDA out of memory")
+
+
+def test_an_earlier_attempt_can_be_chosen(tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_text(HEAD + records(20) + DIED + HEAD + records(30))
+    run = Run(replace(Scope.of(tmp_path), attempt=1))
+    assert [len(row) for row in run.series] == [20]
+    assert [row.line for row in run.errors] == [26]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + records(20) + DIED + HEAD + "Resuming from checkpoint at step 15\n" + records(30, 15),
+        HEAD + records(20) + DIED + HEAD + "Resuming from checkpoint ckpt.pt\n" + records(30),
+        HEAD + records(20) + DIED + HEAD + records(30, 20),
+        "Building the model\n"
+        + "".join(f"Fold {fold}/5\nBuilding the model\n" + records(10, 1) for fold in range(1, 6)),
+        "".join(f"=== Stage {stage}: length {128 * stage} ===\nloading shards\n" + records(10) for stage in (1, 2, 3)),
+        "".join(f"Training on task {task}\nloading the shards\n" + records(10, 1, EPOCH) for task in "ABC"),
+        "Starting the training of net\n" + "".join(f"Epoch {epoch}\n" + records(10) for epoch in (1, 2, 3)),
+        "Starting the training of net\n" + "".join("new epoch\n" + records(10) for _ in range(3)),
+        "".join("a new epoch begins\n" + records(10) for _ in range(3)),
+        "loading the shards\n" * 4 + "".join(f"step {at} loss 4.{rank}\n" for at in range(20) for rank in range(4)),
+        ("loading shards\n" + records(3)) + "loading shards\n" + LATE,
+        records(11, 1, EPOCH) * 3,
+        HEAD + records(20) + HEAD + "test accuracy 0.91\n",
+        HEAD + records(20) + "Loading data from /data\nfine-tuning the head\n" + records(20),
+        HEAD + records(9) + "ValueError: bad sample skipped\n" + records(20, 9),
+        "Starting\n" + "".join(f"step {at} loss 4.{at}\n" + (VALIDATED if at % 5 == 4 else "") for at in range(20)),
+    ],
+    ids=[
+        "resumed", "resumed from nought", "goes on", "folds", "stages", "tasks", "steps of an epoch",
+        "steps of an unnamed epoch", "epoch alone", "ranks", "late rank", "complete three times", "final evaluation",
+        "second stage", "skipped sample", "validation",
+    ],
+)  # fmt: skip
+def test_parts_of_one_run_are_no_attempts(tmp_path: Path, text: str) -> None:
+    (tmp_path / "train.log").write_text(text)
+    run = Run(Scope.of(tmp_path))
+    assert [row.first for row in run.attempts["train.log"]] == [1]
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("why did the first attempt die?", 1),
+        ("the loss was NaN before I restarted it", 2),
+        ("what was wrong with the previous run?", 2),
+        ("attempt 2 ran out of memory", 2),
+        ("the last attempt is slow", None),
+        ("loss went up in the first epoch", None),
+        ("attempt 9 failed", None),
+        ("", None),
+    ],
+)
+def test_a_message_may_name_an_attempt(message: str, wanted: int | None) -> None:
+    assert attempt_named(message, 3) == wanted
