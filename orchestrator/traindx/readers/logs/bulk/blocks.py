@@ -104,7 +104,7 @@ class Bulk:
         shown = np.diff(block.first_runs) > 0
         tasks = [
             _Task(int(group[0]), group, int(keys[group[0]]))
-            for group in _groups(keys, np.flatnonzero(shown & ~longest))
+            for group in groups_of(keys, np.flatnonzero(shown & ~longest))
         ]
         alone = shown & longest
         alone |= ~shown & block.says_nan() if bool((~shown & (block.ends > block.begins)).any()) else False
@@ -210,7 +210,7 @@ class Bulk:
         return by_rank(plan, ranks, units, numbers, spell, self._reader)
 
 
-def _groups(keys: Words, units: Places) -> list[Places]:
+def groups_of(keys: Words, units: Places) -> list[Places]:
     """Units of equal keys together, each group in order."""
     groups: list[Places] = []
     left, of_left = units, keys[units]

@@ -152,9 +152,7 @@ def digits_of(text: Text, lines: Lines, run: int) -> Words:
     return text.digits(lines.ends[run], lines.ends[run] - lines.starts[run])
 
 
-def learn(
-    raw: bytes, runs: list[tuple[int, int]], spelled: tuple[str, ...] | None, labelled: bool = False
-) -> Skeleton:
+def learn(raw: bytes, runs: list[tuple[int, int]], spelled: tuple[str, ...] | None, labelled: bool = False) -> Skeleton:
     """The skeleton of a line with these runs; `spelled` are its numbers, None where it reports nothing."""
     edges = [0, *(edge for run in runs for edge in run), len(raw)]
     gaps = [raw[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
@@ -203,23 +201,25 @@ def _numbers(
     found = [raw[begin:end].decode(errors="replace") for begin, end in spans]
     if tuple(found) != spelled:
         return None
-    numbers = []
-    at = {begin: place for place, (begin, _) in enumerate(runs)}
-    for (begin, end), text in zip(spans, found, strict=True):
-        parts = _PARTS.fullmatch(raw, begin, end)
-        if parts is None:
-            constant = _constant(text)
-            if constant is None:
-                return None
-            numbers.append(Number(constant=constant, text=text))
-            continue
-        whole, part, power = (at.get(parts.start(group), -1) if parts[group] else -1 for group in (2, 4, 6))
-        used = [run for run in (whole, part, power) if run >= 0]
-        if not used or any(b - a != 1 for a, b in pairwise(used)):
-            return None
-        before, after = runs[used[0]][0] - begin, end - runs[used[-1]][1]
-        numbers.append(Number(None, "", parts[1] == b"-", whole, part, power, parts[5] == b"-", before, after))
-    return numbers
+    numbers = [number_at(raw, runs, span) for span in spans]
+    return None if None in numbers else [number for number in numbers if number is not None]
+
+
+def number_at(raw: bytes, runs: list[tuple[int, int]], span: tuple[int, int]) -> Number | None:
+    """The runs that spell the number between two places of a line; None where they are no plain decimal."""
+    begin, end = span
+    parts = _PARTS.fullmatch(raw, begin, end)
+    if parts is None:
+        text = raw[begin:end].decode(errors="replace")
+        constant = _constant(text)
+        return None if constant is None else Number(constant=constant, text=text)
+    at = {first: place for place, (first, _) in enumerate(runs)}
+    whole, part, power = (at.get(parts.start(group), -1) if parts[group] else -1 for group in (2, 4, 6))
+    used = [run for run in (whole, part, power) if run >= 0]
+    if not used or any(b - a != 1 for a, b in pairwise(used)):
+        return None
+    before, after = runs[used[0]][0] - begin, end - runs[used[-1]][1]
+    return Number(None, "", parts[1] == b"-", whole, part, power, parts[5] == b"-", before, after)
 
 
 def _constant(text: str) -> float | None:
