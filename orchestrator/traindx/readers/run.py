@@ -24,9 +24,11 @@ from traindx.readers.code.literals import code_settings
 from traindx.readers.configs.pairs import launch_options
 from traindx.readers.configs.settings import read_configuration
 from traindx.readers.configs.values import is_secret
+from traindx.readers.coverage import Covered, Limits
 from traindx.readers.folder import discover
 from traindx.readers.folder.progress import Progress, watched
 from traindx.readers.folder.recognise import recognise
+from traindx.readers.ledger import Ledger, within
 from traindx.readers.logs.clock import Clock, read_clock
 from traindx.readers.logs.errors import read_errors
 from traindx.readers.logs.formats import read_formatted
@@ -52,10 +54,8 @@ _HEAD = 16 << 10
 _SHELL = (".sh", ".sbatch", ".slurm", ".bash")
 _LARGEST_SHELL = 256 << 10
 _MOST_TRACKED = 2_000
-_MOST_FILES: dict[Role, int] = {"log": 200, "metrics": 200, "config": 200, "checkpoint": 20, "data": 50}
 # A hostile checkpoint is given up after 8 s, and dense YAML takes a second per MB; logs and tables stream.
 _MOST_BYTES: dict[Role, int] = {"config": 8 << 20}
-_MOST_WEIGHTS = 1 << 30
 _PICKLES = frozenset({".pkl", ".pickle", ".p", ".joblib"})
 Item = TypeVar("Item")
 Reader = Callable[[BinaryIO, RunFile], list[Item]]
@@ -67,8 +67,15 @@ FIRST_RECORDS = 3
 class Run:
     """What a run left behind. Nothing on disk makes reading it fail: what cannot be read becomes a remark."""
 
-    def __init__(self, scope: Scope, progress: Progress | None = None, project: Path | None = None) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        progress: Progress | None = None,
+        project: Path | None = None,
+        limits: Limits | None = None,
+    ) -> None:
         self.scope = scope
+        self._ledger = Ledger(limits or Limits())
         self.project = project
         self.remarks: list[str] = []
         self._progress = progress
@@ -86,6 +93,7 @@ class Run:
     @cached_property
     def series(self) -> list[Series]:
         """Every metric over time."""
+        self._ledger.share_points([file for file in self.files if file.role in {"log", "metrics"}])
         logged = self._read("log", self._log_series)
         tabled = self._read("metrics", self._table_series)
         tracked = [series for found in self._tracked.values() for series in found.series]
@@ -123,7 +131,7 @@ class Run:
     @cached_property
     def code(self) -> list[CodeUnit]:
         """The Python files and notebooks, parsed, with what they contain; entry points and their imports first."""
-        return self._said(codebase.read_code(self.scope, self.files, self._crashed_in()))
+        return self._said(codebase.read_code(self.scope, self.files, self._crashed_in(), self._ledger.code()))
 
     @cached_property
     def checkpoints(self) -> list[Checkpoint]:
@@ -134,18 +142,16 @@ class Run:
     def weights(self) -> dict[str, Weights]:
         """The numbers inside the checkpoints, by path: the latest files first, as far as the bounds allow."""
         found: dict[str, Weights] = {}
-        left = _MOST_WEIGHTS
         readable = [row for row in self.checkpoints if row.format in checkpoints.READABLE and row.tensors]
         for row in sorted(readable, key=lambda row: _natural(row.path), reverse=True):
-            if left <= 0:
-                self._remark(f"the numbers inside `{row.path}` and in the checkpoints before it were not checked")
-                break
             with self._remarked(row.path), self.scope.open(row.path) as handle:
-                most = min(left, checkpoints.MOST_BYTES)
-                found[row.path] = checkpoints.read_weights(handle, row, most)
-                left -= min(most, row.size)
+                allowance = self._ledger.allowance("weights", "checkpoints", "values", row.path)
+                found[row.path] = checkpoints.read_weights(handle, row, allowance=allowance)
                 if found[row.path].tensors and not found[row.path].whole:
-                    self._remark(f"`{row.path}`: only part of its values were searched for NaN and Inf")
+                    self._remark(
+                        f"`{row.path}`: only part of its values were searched for NaN and Inf,"
+                        " spread over every tensor, their ends included"
+                    )
         return found
 
     @cached_property
@@ -157,6 +163,11 @@ class Run:
     def tables(self) -> list[TableInfo]:
         """Tables of samples among the data."""
         return self._read("data", self._table)
+
+    @property
+    def coverage(self) -> list[Covered]:
+        """How much of what there is has been read so far."""
+        return self._ledger.coverage.rows()
 
     @cached_property
     def git(self) -> list[GitState]:
@@ -198,9 +209,10 @@ class Run:
     @cached_property
     def _logged_errors(self) -> list[LogError]:
         def read(handle: BinaryIO, file: RunFile) -> list[LogError]:
-            return read_errors(handle, file.path, self._remark, self._resumed.setdefault(file.path, []).append)
+            resumed = self._resumed.setdefault(file.path, []).append
+            return read_errors(handle, file.path, self._remark, resumed, self._ledger.bytes_of(file, "errors"))
 
-        return self._read("log", read)
+        return self._read("log", read, "errors")
 
     @cached_property
     def _tracked(self) -> dict[str, trackers.Found]:
@@ -222,13 +234,14 @@ class Run:
         return codebase.files_behind(named, self.files)
 
     def _log_series(self, handle: BinaryIO, file: RunFile) -> list[Series]:
-        plain = read_plain(handle, file.path)
+        allowance = self._ledger.bytes_of(file, "series")
+        plain = read_plain(handle, file.path, allowance)
         if plain is not None:
             return plain
         told = self._said(read_formatted(handle, file.path, self._formats))
         if told:
             return told
-        found = mark_resumed(self._said(read_log(handle, file.path)), self._resumptions.get(file.path, []))
+        found = mark_resumed(self._said(read_log(handle, file.path, allowance)), self._resumptions.get(file.path, []))
         return [replace(row, clock=partial(self._written_at, file.path)) for row in found]
 
     @cached_property
@@ -271,9 +284,9 @@ class Run:
         content = recognise(handle.read(_HEAD))
         handle.seek(0)
         if content == "jsonl":
-            return table.read_jsonl(handle, file.path, self._remark)
+            return table.read_jsonl(handle, file.path, self._remark, self._ledger.bytes_of(file, "series"))
         if content != "json":
-            return read_csv(handle, file.path, self._remark)
+            return read_csv(handle, file.path, self._remark, allowance=self._ledger.bytes_of(file, "series"))
         series, trouble = table.read_json(handle, file.path)
         if trouble:
             self._remark(f"`{file.path}`: {trouble}")
@@ -296,25 +309,28 @@ class Run:
         if ending in _PICKLES:
             return self._said(([], checkpoints.dangers(handle, file.path)))
         read = {".npy": arrays.read_npy, ".npz": arrays.read_npz}.get(ending)
-        return self._said(read(handle, file.path)) if read else []
+        allowance = self._ledger.allowance("data", "arrays", "values", file.path)
+        return self._said(read(handle, file.path, allowance)) if read else []
 
     def _table(self, handle: BinaryIO, file: RunFile) -> list[TableInfo]:
         if not file.path.lower().endswith((".csv", ".tsv")):
             return []
-        found, remarks = datatables.read_data_table(handle, file.path)
+        allowance = self._ledger.allowance("data", "data tables", "rows", file.path)
+        found, remarks = datatables.read_data_table(handle, file.path, allowance)
         return self._said(([found] if found else [], remarks))
 
-    def _read(self, role: Role, reader: Reader[Item]) -> list[Item]:
+    def _read(self, role: Role, reader: Reader[Item], kind: str = "") -> list[Item]:
         """What a reader finds in every file of a role, in the order of their paths."""
         offered = [file for file in self.files if file.role == role and file.size and file.path not in self._tracked]
-        chosen = _within(offered, _MOST_FILES[role], _MOST_BYTES.get(role))
-        if len(chosen) < len(offered):
-            self._remark(f"{len(chosen):,} of {len(offered):,} {role} files were read, those closest to the top")
-        found: list[Item] = []
-        for file in chosen:
+        chosen = within(offered, self._ledger.limits.files[role], _MOST_BYTES.get(role))
+        found: dict[str, list[Item]] = {}
+        for file in self._ledger.in_turn(chosen, role, kind or role):
             with self._remarked(file.path), self.scope.open(file.path) as handle:
-                found.extend(reader(watched(handle, file, self._progress), file))
-        return found
+                found[file.path] = reader(watched(handle, file, self._progress), file)
+        self._ledger.files(role, offered, found)
+        if len(found) < len(offered) and len(chosen) < len(offered):
+            self._remark(f"{len(chosen):,} of {len(offered):,} {role} files were read, those closest to the top")
+        return [item for file in chosen for item in found.get(file.path, ())]
 
     def _said(self, found: tuple[list[Item], list[str]]) -> list[Item]:
         """What a reader found; its remarks become the run's."""
@@ -354,14 +370,3 @@ def _notebook_errors(unit: CodeUnit) -> list[LogError]:
 def _natural(path: str) -> list[tuple[int, str]]:
     """A key by which `step-900` comes before `step-1000`."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d{1,18})", path)]
-
-
-def _within(files: list[RunFile], most: int, most_bytes: int | None) -> list[RunFile]:
-    """As many of the files as the bounds allow, shallow ones first; in their given order."""
-    taken: set[str] = set()
-    spent = 0
-    for file in sorted(files, key=lambda file: file.path.count("/")):
-        if len(taken) < most and (most_bytes is None or spent + file.size <= most_bytes):
-            taken.add(file.path)
-            spent += file.size
-    return [file for file in files if file.path in taken]

@@ -15,7 +15,7 @@ from traindx.contract import (
     RunSummary,
     SeriesSummary,
 )
-from traindx.contract.context import ClusterSummary
+from traindx.contract.context import ClusterSummary, CoverageRow
 from traindx.runtime import Task, ToolOutput
 
 SURVEY = Task("survey")
@@ -35,4 +35,5 @@ class Survey(ToolOutput):
     cluster: list[ClusterSummary]
     runs: list[RunSummary]
     traits: list[str]
+    coverage: list[CoverageRow]
     missing: list[str] = Field(description="what was not found, not read, or left out")

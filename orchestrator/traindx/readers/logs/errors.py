@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO, Literal
 
+from traindx.readers.coverage import Allowance
 from traindx.readers.logs.lines import RawBlocks
 from traindx.readers.logs.ranks import LABEL, labels_ranks
 from traindx.readers.logs.resumed import speaks_of_resuming
@@ -207,6 +208,7 @@ def read_errors(
     source: str,
     remark: Callable[[str], None] | None = None,
     resumed: Callable[[int], None] | None = None,
+    allowance: Allowance | None = None,
 ) -> list[LogError]:
     """The errors and warnings of a log in the order of its lines; each once, with how often it came.
 
@@ -216,7 +218,7 @@ def read_errors(
     # Without their digits, the lines of a log are few: each of them is searched for telling words once.
     clean: set[bytes] = set()
     resuming: set[bytes] = set()
-    blocks = RawBlocks(handle)
+    blocks = RawBlocks(handle, allowance=allowance)
     for first, data in blocks:
         reader.forget(first)
         reader.labelled = reader.labelled or (first == 1 and labels_ranks(data))

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from traindx.readers.coverage import Allowance
 from traindx.readers.logs.form import NUMBER, Form, number, understand
 from traindx.readers.logs.lines import RawBlocks
 from traindx.readers.logs.ranks import labels_ranks, prefix_of
@@ -159,13 +160,14 @@ def _floats(texts: Sequence[str]) -> list[float]:
         return [number(text) for text in texts]
 
 
-def read_log(handle: BinaryIO, source: str) -> tuple[list[Series], list[str]]:
+def read_log(handle: BinaryIO, source: str, allowance: Allowance | None = None) -> tuple[list[Series], list[str]]:
     """The metrics of a text log, and remarks on what was left out."""
     size = handle.seek(0, os.SEEK_END)
     handle.seek(0)
-    reader = LogReader()
+    allowance = allowance or Allowance()
+    reader = LogReader(Columns(allowance.points))
     bulk = None
-    blocks = RawBlocks(handle, _BLOCK)
+    blocks = RawBlocks(handle, _BLOCK, allowance=allowance)
     tables = TextTables(reader.columns)
     for first, block in blocks:
         reader.labelled = reader.labelled or (first == 1 and labels_ranks(block))

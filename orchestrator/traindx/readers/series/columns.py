@@ -6,6 +6,7 @@ import math
 from array import array
 from typing import TYPE_CHECKING
 
+from traindx.readers.coverage import POINTS_OF_FILE
 from traindx.readers.model import Series
 from traindx.vocabulary.metrics import Kind, MetricName
 
@@ -20,8 +21,6 @@ MOST_COLUMNS = 400
 """columns of one file; a log with more is printing something other than metrics"""
 MOST_POINTS = 1_000_000
 """points of a series before it is thinned"""
-MOST_POINTS_OF_FILE = 4_000_000
-"""points of all series of a file: some 160 MB"""
 MOST_TEXTS_OF_FILE = 400_000
 """points of all series of a file whose spelling is kept: some 30 MB"""
 _FEWEST_POINTS = 2_000
@@ -159,7 +158,7 @@ class Column:
 class Columns:
     """Every column of one file, told apart by spelling and by what counts it."""
 
-    def __init__(self, most_points: int = MOST_POINTS_OF_FILE, most_texts: int = MOST_TEXTS_OF_FILE) -> None:
+    def __init__(self, most_points: int = POINTS_OF_FILE, most_texts: int = MOST_TEXTS_OF_FILE) -> None:
         self._columns: dict[tuple[str, str, str, int], Column] = {}
         self._most_points, self._most_texts = most_points, most_texts
         self.overflow = False

@@ -7,8 +7,10 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import BinaryIO
 
+from traindx.readers.coverage import Allowance
 from traindx.readers.logs.lines import RawBlocks, blocks
 from traindx.readers.model import Series
+from traindx.readers.series.columns import Columns
 from traindx.readers.tables.csvtable import read_csv
 from traindx.readers.tables.jsonlines import cells_of
 from traindx.readers.tables.jsontext import Leaf, NotJson, leaves
@@ -23,14 +25,19 @@ _SMALL = 16 << 10
 
 
 def read_jsonl(
-    handle: BinaryIO, source: str, remark: Callable[[str], None] | None = None, block: int = _BLOCK
+    handle: BinaryIO,
+    source: str,
+    remark: Callable[[str], None] | None = None,
+    allowance: Allowance | None = None,
+    block: int = _BLOCK,
 ) -> list[Series]:
     """The numbers of a file with one JSON object per line."""
     size = handle.seek(0, os.SEEK_END)
     handle.seek(0)
-    table = Records()
+    allowance = allowance or Allowance()
+    table = Records(Columns(allowance.points))
     bulk = None
-    blocks_of_lines = RawBlocks(handle, block)
+    blocks_of_lines = RawBlocks(handle, block, allowance=allowance)
     for first, data in blocks_of_lines:
         lines = data.replace(b"\r\n", b"\n") if b"\r" in data else data
         if b"\r" in lines or (bulk is None and len(lines) <= _SMALL):
