@@ -9,8 +9,8 @@ from typing import Literal
 
 from traindx.readers.model import Role
 
-POINTS_OF_FILE = 4_000_000
-"""points of all series of a file: some 160 MB"""
+POINTS_OF_FILE = 3_000_000
+"""points of all series of a file: some 120 MB"""
 Unit = Literal["files", "bytes", "rows", "values", "runs"]
 
 
@@ -23,8 +23,8 @@ class Limits:
     files: Mapping[Role, int] = field(
         default_factory=lambda: {"log": 5_000, "metrics": 5_000, "config": 2_000, "checkpoint": 500, "data": 2_000}
     )
-    points: int = 6_000_000
-    """points of all series together: some 240 MB"""
+    points: int = 4_000_000
+    """points of all series together: some 160 MB"""
 
 
 @dataclass(frozen=True)

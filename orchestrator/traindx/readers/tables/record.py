@@ -14,7 +14,7 @@ from traindx.vocabulary.metrics import MetricName, normalise
 if TYPE_CHECKING:
     from traindx.readers.logs.bulk.digits import Floats, Places, Truths
 
-    Points = tuple[Floats, bytes, Places, Floats, Floats]
+    Points = tuple[Floats, bytes, Places, Floats | None, Floats | None]
     ManyCells = tuple[str, Floats, Truths | None, Callable[[Places], bytes]]
     """a name, a value for each row, in which rows there is one (None: in all), and how to spell some of them"""
 
@@ -104,8 +104,8 @@ class _Share:
     chosen: Places | None
     values: Floats
     lines: Places
-    epochs: Floats
-    steps: Floats
+    epochs: Floats | None
+    steps: Floats | None
     spell: Callable[[Places], bytes]
 
     def __len__(self) -> int:
@@ -126,7 +126,9 @@ class _Share:
         if self.chosen is None:  # the usual record has all its cells: nothing to pick
             return self.values, texts, self.lines, self.epochs, self.steps
         values, lines = self.values.take(self.chosen), self.lines.take(self.chosen)
-        return values, texts, lines, self.epochs.take(self.chosen), self.steps.take(self.chosen)
+        epochs = None if self.epochs is None else self.epochs.take(self.chosen)
+        steps = None if self.steps is None else self.steps.take(self.chosen)
+        return values, texts, lines, epochs, steps
 
 
 def _shares(units: Places, cells: list[ManyCells], lines: Places) -> Iterator[_Share]:
@@ -149,13 +151,13 @@ def _shares(units: Places, cells: list[ManyCells], lines: Places) -> Iterator[_S
             steps = np.where(said & np.isnan(steps), values, steps)
     counted = np.where(np.isnan(steps), np.where(np.isnan(epochs), 0, 1), 2)
     kinds = [counter for counter in range(3) if bool((counted == counter).any())]
+    counts_epochs, counts_steps = not bool(np.isnan(epochs).all()), not bool(np.isnan(steps).all())
     for place, (metric, (name, values, present, spell)) in enumerate(measured):
         for counter in kinds:
             chosen = _chosen(present, counted == counter if len(kinds) > 1 else None)
             if chosen is None or len(chosen):
-                yield _Share(
-                    place, name, metric, _COUNTERS[counter], units, chosen, values, lines, epochs, steps, spell
-                )
+                told = (epochs if counts_epochs else None, steps if counts_steps else None)
+                yield _Share(place, name, metric, _COUNTERS[counter], units, chosen, values, lines, *told, spell)
 
 
 def _merged(shares: list[_Share], spelt: bool) -> Points:
@@ -169,10 +171,20 @@ def _merged(shares: list[_Share], spelt: bool) -> Points:
     if spelt:
         words = b"".join(found[1] for found in points).split(b"\n")
         texts = b"\n".join([*(words[place] for place in order.tolist()), b""])
-    values, lines, epochs, steps = (
-        np.concatenate(column)[order] for column in zip(*((p[0], *p[2:]) for p in points), strict=True)
-    )
-    return values, texts, lines, epochs, steps
+    lengths = [len(found[0]) for found in points]
+    values, lines = (np.concatenate([found[place] for found in points])[order] for place in (0, 2))
+    epochs = _counters([found[3] for found in points], lengths, order)
+    return values, texts, lines, epochs, _counters([found[4] for found in points], lengths, order)
+
+
+def _counters(pieces: list[Floats | None], lengths: list[int], order: Places) -> Floats | None:
+    import numpy as np
+
+    if all(piece is None for piece in pieces):
+        return None
+    told = [np.full(n, np.nan) if piece is None else piece for piece, n in zip(pieces, lengths, strict=True)]
+    joined: Floats = np.concatenate(told)[order]
+    return joined
 
 
 def is_long_form(names: Iterable[str]) -> bool:
