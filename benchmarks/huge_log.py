@@ -39,7 +39,7 @@ def read(folder: str) -> None:
     run = Run(Scope.of(folder))
     series = run.series
     between = time.perf_counter()
-    log_errors, settings = run.log_errors, run.settings
+    log_errors, settings = run.errors, run.settings
     ended = time.perf_counter()
     size = sum(file.size for file in run.files) / 1e6
     loss = next(found for found in series if found.name == "train/loss")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.property_examples import examples
-from traindx.readers.tables import arrays
+from traindx.readers.coverage import Allowance, Timer
 from traindx.readers.tables.arrays import ArrayInfo, read_npy, read_npz
 from traindx.readers.tables.datatables import read_data_table
 
@@ -46,11 +47,26 @@ def test_text_and_structured_arrays_have_a_shape_only() -> None:
     assert _one(_saved(np.zeros(3, dtype=[("x", "f4"), ("y", "i4")])))[0].shape == (3,)
 
 
-def test_a_large_array_is_sampled_over_its_whole_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrays, "LARGEST_SAMPLE", 8_000)
-    found, _ = _one(_saved(np.arange(100_000, dtype=np.float64)))
-    assert (found.sampled, found.whole) == (1_000, False)
-    assert (found.low, found.high) == (0.0, 99_999.0)
+def test_every_number_of_a_large_array_is_looked_at() -> None:
+    numbers = np.random.default_rng(3).normal(size=3_000_000)
+    numbers[-2:] = (np.nan, 99.0)
+    found, _ = _one(_saved(numbers))
+    assert (found.sampled, found.whole, found.not_finite, found.high) == (3_000_000, True, 1, 99.0)
+    assert found.mean == pytest.approx(np.nanmean(numbers))
+    assert found.deviation == pytest.approx(np.nanstd(numbers))
+    packed = io.BytesIO()
+    np.savez_compressed(packed, x=numbers)
+    (inside,), _ = read_npz(packed, "x.npz")
+    assert (inside.sampled, inside.not_finite, inside.high) == (3_000_000, 1, 99.0)
+
+
+def test_without_time_a_large_array_is_sampled_over_its_whole_length() -> None:
+    told: list[tuple[int, int]] = []
+    allowance = Allowance(Timer(0.0), lambda read, of: told.append((read, of)))
+    (found,), _ = read_npy(io.BytesIO(_saved(np.arange(4_000_000, dtype=np.float64))), "x.npy", allowance)
+    assert not found.whole
+    assert (found.low, found.high) == (0.0, 3_999_999.0)
+    assert told == [(found.sampled, 4_000_000)]
 
 
 class _Runs:
@@ -116,6 +132,53 @@ def test_no_bytes_make_reading_arrays_fail(content: bytes, at: int, keep: bool) 
     read_npy(io.BytesIO(mutated), "x.npy")
     read_npz(io.BytesIO(b"PK\x03\x04" + content), "x.npz")
     read_data_table(io.BytesIO(content), "x.csv")
+
+
+_CELLS = st.sampled_from(["1", "2.5", "-3e4", "", "nan", "NA", "dog", "a b", " 7 ", "inf", "1_0", "0x1", "é", "-"])
+
+
+@settings(max_examples=examples(60))
+@given(st.lists(st.lists(_CELLS, min_size=1, max_size=4), min_size=1, max_size=12), st.sampled_from(",;\t"))
+def test_tables_by_the_block_are_tables_by_the_row(rows: list[list[str]], separator: str) -> None:
+    lines = [separator.join(row) for row in rows] * 400
+    raw = "\n".join([separator.join("xyz"), *lines, ""]).encode()
+    large, remarks = read_data_table(io.BytesIO(raw), "x.csv")
+    small, same = read_data_table(io.BytesIO(raw), "x.csv", block=2_000)
+    assert remarks == same
+    assert (large is None) == (small is None)
+    if large is None or small is None:
+        return
+    assert (large.rows, large.ragged, large.whole) == (small.rows, small.ragged, small.whole)
+    for one, other in zip(large.columns, small.columns, strict=True):
+        assert one.mean == pytest.approx(other.mean)
+        assert one.deviation == pytest.approx(other.deviation, abs=1e-6)
+        assert replace(one, mean=None, deviation=None) == replace(other, mean=None, deviation=None)
+
+
+def test_a_label_out_of_range_near_the_end_of_a_long_table() -> None:
+    lines = [f"{n},{n / 8},{n % 10}" for n in range(120_000)]
+    lines[114_000] = "114000,1.5,1000"
+    found, remarks = read_data_table(io.BytesIO("\n".join(["id,x,label", *lines]).encode()), "train.csv")
+    assert found is not None
+    label = found.columns[2]
+    assert (found.rows, found.whole, remarks) == (120_000, True, [])
+    assert (label.high, label.high_line, label.values["1000"]) == (1000.0, 114_002, 1)
+
+
+def test_without_time_a_table_is_sampled_to_its_end() -> None:
+    lines = [f"{n},{n % 10}" for n in range(60_000)]
+    lines[-3] = "59997,1000"
+    told: list[tuple[int, int]] = []
+    allowance = Allowance(Timer(0.0), lambda read, of: told.append((read, of)))
+    raw = "\n".join(["id,label", *lines, ""]).encode()
+    found, remarks = read_data_table(io.BytesIO(raw), "train.csv", allowance, block=4_096)
+    assert found is not None
+    assert not found.whole
+    assert (found.columns[1].high, found.columns[1].high_line) == (1000.0, 59_999)
+    assert "spread over the whole" in remarks[0]
+    ((read, of),) = told
+    assert read == found.rows < 30_000
+    assert 55_000 < of < 65_000
 
 
 def test_a_table_of_samples() -> None:

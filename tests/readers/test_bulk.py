@@ -20,15 +20,15 @@ from traindx.readers.model import Series
 from traindx.readers.native.library import Library, library
 
 
-def _slow(raw: bytes) -> list[Series]:
-    reader = LogReader()
+def _slow(raw: bytes, labelled: bool = False) -> list[Series]:
+    reader = LogReader(labelled=labelled)
     for first, data in RawBlocks(io.BytesIO(raw)):
         reader.block(first, data.decode(errors="replace"))
     return reader.columns.series("train.log")
 
 
-def _fast(raw: bytes, size: int, code: Library | None = None) -> list[Series]:
-    reader = LogReader()
+def _fast(raw: bytes, size: int, code: Library | None = None, labelled: bool = False) -> list[Series]:
+    reader = LogReader(labelled=labelled)
     bulk = Bulk(reader, code)
     for first, data in RawBlocks(io.BytesIO(raw), size):
         bulk.block(first, data)
@@ -71,6 +71,7 @@ _FORMS = [
     "wrote file{k}.{n}.bin in {v} s",
     "step {n} loss {v} loss {w}",
     "[rank{k}]: step {n} loss {v}",
+    "checkpoint 20260102030405{k} of run 123456789012 written, step {n} loss {v}",
     "loss: tensor({v}, device='cuda:{k}', grad_fn=<NllLossBackward0>)",
     "",
 ]
@@ -115,6 +116,59 @@ def test_any_bytes_give_what_lines_give(lines: list[bytes], times: int, size: in
     raw = b"\n".join(lines * times)
     for code in (None, library()):
         _same(_fast(raw, size, code), _slow(raw))
+
+
+_MARKS = [
+    "[rank{r}]: ",
+    "{r}: ",
+    "{r:2d}: ",
+    "[{r}]: ",
+    "[default{r}]:",
+    "rank {r} | ",
+    "[GPU{r}] ",
+    "2026-01-02 03:04:05 [rank{r}] INFO ",
+]
+_SAID = ["step {n} loss {v}", "step {n} loss {v} lr {w}", "val loss {v}", "Epoch {n}/9", "words only", "loss: {v}, {w}"]
+
+
+@settings(max_examples=examples(120), suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.sampled_from(_MARKS),
+    st.lists(st.tuples(st.integers(0, 12), st.sampled_from(_SAID), _SPELLED, _SPELLED), min_size=1, max_size=14),
+    st.integers(1, 30),
+    st.integers(800, 6_000),
+    st.booleans(),
+)
+def test_mixed_ranks_give_what_lines_give(
+    mark: str, said: list[tuple[int, str, str, str]], times: int, size: int, labelled: bool
+) -> None:
+    raw = "\n".join(
+        mark.format(r=rank) + form.format(n=turn, v=v, w=w) for turn in range(times) for rank, form, v, w in said
+    ).encode()
+    for code in (None, library()):
+        _same(_fast(raw, size, code, labelled), _slow(raw, labelled))
+
+
+@pytest.mark.parametrize("mark", ["[rank{r}]: ", "{r:2d}: ", "[{r}]: ", "[default{r}]:"])
+def test_each_rank_has_its_own_series_whatever_the_launcher_calls_it(mark: str) -> None:
+    chance = random.Random(9)
+    lines = []
+    for step in range(300):
+        for rank in chance.sample(range(16), 16):
+            value = "nan" if rank == 11 and step > 250 else f"{rank + step / 1000:.3f}"
+            lines.append(f"{mark.format(r=rank)}step {step} loss {value}\n")
+    found, _ = textlog.read_log(io.BytesIO("".join(lines).encode()), "train.log")
+    assert len(found) == 16
+    assert {len(series) for series in found} == {300}
+    spoilt = [series.original for series in found if np.isnan(series.values).any()]
+    assert spoilt == ["rank11:loss"]
+    assert [series.original for series in found if not series.original.startswith("rank")] == ["loss"]
+
+
+def test_numbers_before_the_lines_of_one_process_are_no_ranks() -> None:
+    text = "".join(f"{epoch}: step {epoch} loss {1 / (epoch + 1):.3f}\n" for epoch in range(400))
+    found, _ = textlog.read_log(io.BytesIO(text.encode()), "train.log")
+    assert not any(series.original.startswith("rank") for series in found)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from tests.property_examples import examples
 from traindx.readers import Run, Scope
 from traindx.readers.code import codebase
 from traindx.readers.code.codebase import CodeUnit, read_code
+from traindx.readers.code.syntax import all_nodes
+from traindx.readers.coverage import Covered, Limits
 
 MODEL = "from torch import nn\nclass Net(nn.Module):\n    def forward(self, x):\n        return x\n"
 DATA = "from torch.utils.data import Dataset\nclass Rows(Dataset):\n    def __getitem__(self, i):\n        return i\n"
@@ -93,16 +96,37 @@ def test_a_notebook_is_code_with_lines_of_its_own(tmp_path: Path) -> None:
     assert "for b in d:" in text.split("\n")[unit.file_line(loop.lineno) - 1]
 
 
-def test_a_large_repository_is_read_from_its_entry_point_within_bounds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(codebase, "MOST_FILES", 20)
+def test_a_large_repository_is_read_from_its_entry_point_within_bounds(tmp_path: Path) -> None:
     files = {f"lib/part{n}/mod{n}.py": "x = 1\n" for n in range(300)}
-    files |= {"zz/train.py": "from lib.part250 import mod250\nif __name__ == '__main__':\n    f()\n"}
-    units, remarks = _units(tmp_path, files)
+    files |= {"zz/go.py": "from lib.part250 import mod250\nif __name__ == '__main__':\n    f()\n"}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    run = Run(Scope.of(tmp_path))
+    found, remarks = read_code(run.scope, run.files, most_bytes=180)
+    units = {unit.path: unit for unit in found}
     assert units["lib/part250/mod250.py"].reached
-    assert len(units) == 20
-    assert remarks == ["20 of 301 code files were read: entry points and their imports first"]
+    assert len(units) < 30
+    assert remarks == [f"{len(units)} of 301 code files were read: entry points and their imports first"]
+
+
+@pytest.mark.slow
+def test_every_file_of_a_large_repository_is_read(tmp_path: Path) -> None:
+    for n in range(3_000):
+        body = "optimizer.zero_grad\n" if n == 2_500 else "import torch\n\n\ndef f(x):\n    return torch.relu(x)\n"
+        (tmp_path / f"mod{n}.py").write_text(body)
+    run = Run(Scope.of(tmp_path))
+    assert len(run.code) == 3_000
+    assert Covered("code files", "files", 3_000, 3_000) in run.coverage
+    assert not run.remarks
+    hurried = Run(Scope.of(tmp_path), limits=Limits(seconds=0.0))
+    assert not hurried.code
+    assert Covered("code files", "files", 0, 3_000) in hurried.coverage
+
+
+def test_the_nodes_of_a_tree_come_as_python_walks_them() -> None:
+    tree = ast.parse(Path(codebase.__file__).read_text())
+    assert [id(node) for node in all_nodes(tree)] == [id(node) for node in ast.walk(tree)]
 
 
 def test_broken_code_and_circles_of_imports(tmp_path: Path) -> None:

@@ -36,6 +36,25 @@ def test_tracebacks_behind_prefixes(prefix: str) -> None:
     assert (found.line, found.text, len(found.frames)) == (7, f"{prefix}ValueError: bad", 2)
 
 
+@pytest.mark.parametrize("mark", ["{}: ", "{:2d}: ", "[{}]: "])
+def test_a_label_before_every_line_hides_no_traceback(mark: str) -> None:
+    said = [f"{mark.format(rank)}step {step} loss 0.5\n" for step in range(40) for rank in (0, 2, 1)]
+    fall = [mark.format(2) + line + "\n" for line in _TRACEBACK.splitlines()]
+    others = [line for line in said if not line.startswith(mark.format(2))]
+    mixed = [line for pair in zip(fall, others, strict=False) for line in pair]
+    (found,) = _read("".join([*said, *mixed, *said]))
+    assert found.text == f"{mark.format(2)}ValueError: bad".strip()
+    assert found.frames == (("/home/u/train.py", 14), ("/home/u/model.py", 7))
+
+
+def test_a_traceback_that_never_ends_is_given_up() -> None:
+    begun = '[rank3]: Traceback (most recent call last):\n[rank3]:   File "a.py", line 1, in f\n'
+    others = "".join(f"[rank0]: step {n} loss 0.5\n" for n in range(150_000))
+    late = "[rank3]: ValueError: of something else\n"
+    (found,) = _read(begun + others + late)
+    assert (found.text, found.frames) == ("[rank3]: ValueError: of something else", ())
+
+
 def test_ranks_that_interleave_keep_their_own_frames() -> None:
     lines = _TRACEBACK.splitlines()
     other = [line.replace("14", "99").replace("bad", "worse") for line in lines]

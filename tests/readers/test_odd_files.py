@@ -6,11 +6,14 @@ import gzip
 import io
 import json
 
+import numpy as np
 import pytest
 
 from traindx.readers.logs.errors import read_errors
 from traindx.readers.logs.textlog import read_log
+from traindx.readers.series.columns import Columns
 from traindx.readers.tables.table import read_csv, read_json, read_jsonl
+from traindx.vocabulary.metrics import normalise
 
 _LINES = "".join(f"step {n} loss {n / 8}\n" for n in range(5_000)).encode()
 
@@ -106,6 +109,35 @@ def test_a_very_long_series_is_thinned_but_its_spike_stays(monkeypatch: pytest.M
     assert (series.at[0], series.at[-1], series.values[-1]) == (0, count - 1, 0.125)
     assert series.at[series.values != series.values].tolist() == [345_679]
     assert "one in up to" in remarks[0]
+
+
+def test_points_are_bounded_whatever_they_are_and_the_end_stays_whole() -> None:
+    columns = Columns(most_points=8_000, most_texts=3_000)
+    column = columns.column("loss", normalise("loss"), "step")
+    assert column is not None
+    for first in range(0, 60_000, 3_000):
+        steps = np.arange(first, first + 3_000)
+        values = np.where(steps % 2 == 0, np.nan, 1.0)  # every other point is a change: none stands out
+        column.extend(values, b"1.0\n" * 3_000, steps + 1, None, steps.astype(np.float64))
+        columns.bound()
+    (series,) = columns.series("train.log")
+    assert len(series) <= 8_000
+    assert (series.at[0], series.at[-1], series.texts) == (0, 59_999, ())
+    assert series.at[-400:].tolist() == list(range(59_600, 60_000))
+
+
+def test_the_spelling_of_many_columns_is_bounded_together() -> None:
+    rows = "".join(f"{n}," + ",".join(f"{n % 7}.{place}" for place in range(20)) + "\n" for n in range(3_000))
+    header = "step," + ",".join(f"loss_{place}" for place in range(20))
+    found = read_csv(io.BytesIO(f"{header}\n{rows}".encode()), "metrics.csv")
+    assert all(series.texts[:1] == (f"0.{place}",) for place, series in enumerate(found))
+    columns = Columns(most_texts=10_000)
+    for place in range(20):
+        column = columns.column(f"loss_{place}", normalise("loss"), "step")
+        assert column is not None
+        column.extend(np.ones(3_000), b"1\n" * 3_000, np.arange(3_000), None, np.arange(3_000.0))
+    columns.bound()
+    assert sum(len(series.texts) for series in columns.series("metrics.csv")) <= 10_000
 
 
 def test_the_first_errors_and_the_last_are_kept_among_very_many() -> None:

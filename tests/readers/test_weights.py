@@ -11,6 +11,7 @@ from tests.extras import safetensors, torch
 from traindx.api import gather_context
 from traindx.readers import Run, Scope
 from traindx.readers.checkpoints import read_checkpoint, read_weights
+from traindx.readers.coverage import Covered, Limits
 
 
 def _state(dtype: str = "float32") -> dict[str, Any]:
@@ -56,7 +57,37 @@ def test_a_large_file_is_sampled_in_every_tensor(tmp_path: Path) -> None:
         weights = read_weights(handle, checkpoint, most=400_000)
     assert [spoilt.name for spoilt in weights.spoilt] == ["layers.3.weight"]
     assert not weights.whole
-    assert weights.spoilt[0].elements == 25_000
+    assert 24_000 < weights.spoilt[0].elements <= 25_000
+    assert (weights.of, 96_000 < weights.read <= 100_000) == (400_000, True)
+
+
+@pytest.mark.parametrize("place", [0, 51_000, 99_999])
+@pytest.mark.parametrize("writer", ["torch", "safetensors"])
+def test_a_nan_anywhere_in_a_tensor_is_found(tmp_path: Path, place: int, writer: str) -> None:
+    state = {"head.weight": torch.zeros(100_000), "body.weight": torch.zeros(3)}
+    state["head.weight"][place] = float("nan")
+    if writer == "torch":
+        torch.save(state, tmp_path / "model.pt")
+    else:
+        safetensors.save_file(state, tmp_path / "model.safetensors")
+    run = Run(Scope.of(tmp_path))
+    (weights,) = run.weights.values()
+    assert [(spoilt.name, spoilt.nans) for spoilt in weights.spoilt] == [("head.weight", 1)]
+    assert Covered("checkpoints", "values", 100_003, 100_003) in run.coverage
+
+
+@pytest.mark.parametrize("place", [0, 1_000_000])
+def test_without_time_both_ends_of_every_tensor_are_looked_at(tmp_path: Path, place: int) -> None:
+    state = {f"layers.{n}.weight": torch.zeros(1_000_001) for n in range(2)}
+    state["layers.1.weight"][place] = float("nan")
+    torch.save(state, tmp_path / "model.pt")
+    run = Run(Scope.of(tmp_path), limits=Limits(seconds=0.0))
+    (weights,) = run.weights.values()
+    assert [spoilt.name for spoilt in weights.spoilt] == ["layers.1.weight"]
+    assert not weights.whole
+    (row,) = [row for row in run.coverage if row.unit == "values"]
+    assert (row.of, row.whole) == (2_000_002, False)
+    assert any("only part of its values" in remark for remark in run.remarks)
 
 
 @pytest.mark.slow

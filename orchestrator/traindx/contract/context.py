@@ -112,6 +112,16 @@ class ClusterSummary(Value):
     launchers: list[str] = Field(default_factory=list, description="`torchrun`, `slurm`: what started it")
 
 
+class CoverageRow(Value):
+    """How much of one kind of thing was read."""
+
+    what: str = Field(description="`logs`, `data tables`, `code files`, …")
+    read: int
+    of: int = Field(description="all that there is; estimated where reading stopped before the end was known")
+    unit: str = Field(description="what is counted: `files`, `bytes`, `rows`, `values` or `runs`")
+    whole: bool = Field(description="whether nothing was left out")
+
+
 class RunSummary(Value):
     """One of several runs in a folder."""
 
@@ -169,3 +179,4 @@ class ContextPackage(Value):
     cluster: list[ClusterSummary] = Field(default_factory=list, description="filled for distributed jobs")
     runs: list[RunSummary] = Field(default_factory=list, description="filled when the folder holds several runs")
     traits: list[str] = Field(default_factory=list, description="what the code shows, e.g. `torch`, `recurrent`, `gan`")
+    coverage: list[CoverageRow] = Field(default_factory=list, description="how much was read of how much")

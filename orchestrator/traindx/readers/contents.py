@@ -14,6 +14,7 @@ from traindx.readers.configs.pairs import launch_options
 from traindx.readers.configs.values import is_secret
 from traindx.readers.faults import Remarks
 from traindx.readers.folder.recognise import recognise
+from traindx.readers.ledger import Ledger
 from traindx.readers.logs.errors import read_errors
 from traindx.readers.logs.logsettings import read_log_settings
 from traindx.readers.logs.textlog import read_log
@@ -33,14 +34,15 @@ FIRST_RECORDS = 3
 """records of a history in which a run may print its settings"""
 
 
-def table_series(handle: BinaryIO, file: RunFile, remark: Remarks) -> list[Series]:
+def table_series(handle: BinaryIO, file: RunFile, remark: Remarks, ledger: Ledger) -> list[Series]:
     """The series of a table or history, whatever form it has."""
     content = recognise(handle.read(_HEAD))
     handle.seek(0)
+    allowance = ledger.bytes_of(file, "series")
     if content == "jsonl":
-        return table.read_jsonl(handle, file.path, remark)
+        return table.read_jsonl(handle, file.path, remark, allowance)
     if content != "json":
-        return read_csv(handle, file.path, remark)
+        return read_csv(handle, file.path, remark, allowance=allowance)
     series, trouble = table.read_json(handle, file.path)
     if trouble:
         remark(f"`{file.path}`: {trouble}")
@@ -100,18 +102,20 @@ def checkpoint(scope: Scope, handle: BinaryIO, file: RunFile, remark: Remarks) -
     return remark.said(([found], remarks))
 
 
-def array_ranges(handle: BinaryIO, file: RunFile, remark: Remarks) -> list[ArrayInfo]:
+def array_ranges(handle: BinaryIO, file: RunFile, remark: Remarks, ledger: Ledger) -> list[ArrayInfo]:
     """The arrays of a file of NumPy's; of a pickle only what would be dangerous to load."""
     ending = PurePosixPath(file.path).suffix.lower()
     if ending in _PICKLES:
         return remark.said(([], checkpoints.dangers(handle, file.path)))
     read = {".npy": arrays.read_npy, ".npz": arrays.read_npz}.get(ending)
-    return remark.said(read(handle, file.path)) if read else []
+    allowance = ledger.allowance("data", "arrays", "values", file.path)
+    return remark.said(read(handle, file.path, allowance)) if read else []
 
 
-def sample_table(handle: BinaryIO, file: RunFile, remark: Remarks) -> list[TableInfo]:
+def sample_table(handle: BinaryIO, file: RunFile, remark: Remarks, ledger: Ledger) -> list[TableInfo]:
     """The columns of a table of samples."""
     if not file.path.lower().endswith((".csv", ".tsv")):
         return []
-    found, remarks = datatables.read_data_table(handle, file.path)
+    allowance = ledger.allowance("data", "data tables", "rows", file.path)
+    found, remarks = datatables.read_data_table(handle, file.path, allowance)
     return remark.said(([found] if found else [], remarks))

@@ -20,9 +20,11 @@ from traindx.readers.code.codebase import CodeUnit
 from traindx.readers.code.git import GitState
 from traindx.readers.code.literals import code_settings
 from traindx.readers.configs.settings import read_configuration
+from traindx.readers.coverage import Covered, Limits
 from traindx.readers.faults import Remarks
 from traindx.readers.folder import discover
 from traindx.readers.folder.progress import Progress, watched
+from traindx.readers.ledger import Ledger, within
 from traindx.readers.logs.attempts import Attempt
 from traindx.readers.logs.lines import LARGE, LineIndex, excerpt, is_indexable
 from traindx.readers.logs.logfile import LogFile
@@ -34,10 +36,8 @@ from traindx.readers.tables.datatables import TableInfo
 from traindx.runtime.scope import Scope
 
 _MOST_TRACKED = 2_000
-_MOST_FILES: dict[Role, int] = {"log": 200, "metrics": 200, "config": 200, "checkpoint": 20, "data": 50}
 # A hostile checkpoint is given up after 8 s, and dense YAML takes a second per MB; logs and tables stream.
 _MOST_BYTES: dict[Role, int] = {"config": 8 << 20}
-_MOST_WEIGHTS = 1 << 30
 Item = TypeVar("Item")
 Reader = Callable[[BinaryIO, RunFile], list[Item]]
 
@@ -48,8 +48,15 @@ class Run:
     Of a log that several attempts wrote one is looked at: the last, or the one that the scope names.
     """
 
-    def __init__(self, scope: Scope, progress: Progress | None = None, project: Path | None = None) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        progress: Progress | None = None,
+        project: Path | None = None,
+        limits: Limits | None = None,
+    ) -> None:
         self.scope = scope
+        self._ledger = Ledger(limits or Limits())
         self.project = project
         self._remark = Remarks()
         self._progress = progress
@@ -71,13 +78,17 @@ class Run:
     def files(self) -> list[RunFile]:
         """Every file worth knowing, by path."""
         found = discover.find_files(self.scope, self._remark)
-        return [file for file in found if file.path not in self.scope.without]
+        found = [file for file in found if file.path not in self.scope.without]
+        self._ledger.share_points([file for file in found if file.role in {"log", "metrics"}])
+        return found
 
     @cached_property
     def series(self) -> list[Series]:
         """Every metric over time."""
         logged = self._read("log", lambda handle, file: self._log(file).series(handle))
-        tabled = self._read("metrics", lambda handle, file: contents.table_series(handle, file, self._remark))
+        tabled = self._read(
+            "metrics", lambda handle, file: contents.table_series(handle, file, self._remark, self._ledger)
+        )
         tracked = [series for found in self._tracked.values() for series in found.series]
         printed = self._of_code(lambda unit: contents.notebook_series(unit, self._remark))
         columnar = self._read("data", lambda handle, file: contents.parquet_series(handle, file, self._remark))
@@ -118,9 +129,8 @@ class Run:
     def code(self) -> list[CodeUnit]:
         """The Python files and notebooks, parsed, with what they contain; entry points and their imports first."""
         entries, listings = self._crashed_in(), self._listings
-        return self._remark.guarded(
-            ".", lambda: self._remark.said(codebase.read_code(self.scope, self.files, entries, listings))
-        )
+        read = partial(codebase.read_code, self.scope, self.files, entries, listings, self._ledger.code())
+        return self._remark.guarded(".", lambda: self._remark.said(read()))
 
     @cached_property
     def attempts(self) -> dict[str, tuple[Attempt, ...]]:
@@ -145,29 +155,32 @@ class Run:
     def weights(self) -> dict[str, Weights]:
         """The numbers inside the checkpoints, by path: the latest files first, as far as the bounds allow."""
         found: dict[str, Weights] = {}
-        left = _MOST_WEIGHTS
         readable = [row for row in self.checkpoints if row.format in checkpoints.READABLE and row.tensors]
         for row in sorted(readable, key=lambda row: _natural(row.path), reverse=True):
-            if left <= 0:
-                self._remark(f"the numbers inside `{row.path}` and in the checkpoints before it were not checked")
-                break
             with self._remark.guarding(row.path), self.scope.open(row.path) as handle:
-                most = min(left, checkpoints.MOST_BYTES)
-                found[row.path] = checkpoints.read_weights(handle, row, most)
-                left -= min(most, row.size)
+                allowance = self._ledger.allowance("weights", "checkpoints", "values", row.path)
+                found[row.path] = checkpoints.read_weights(handle, row, allowance=allowance)
                 if found[row.path].tensors and not found[row.path].whole:
-                    self._remark(f"`{row.path}`: only part of its values were searched for NaN and Inf")
+                    self._remark(
+                        f"`{row.path}`: only part of its values were searched for NaN and Inf,"
+                        " spread over every tensor, their ends included"
+                    )
         return found
 
     @cached_property
     def arrays(self) -> list[ArrayInfo]:
         """Arrays among the data, with their ranges."""
-        return self._read("data", lambda handle, file: contents.array_ranges(handle, file, self._remark))
+        return self._read("data", lambda handle, file: contents.array_ranges(handle, file, self._remark, self._ledger))
 
     @cached_property
     def tables(self) -> list[TableInfo]:
         """Tables of samples among the data."""
-        return self._read("data", lambda handle, file: contents.sample_table(handle, file, self._remark))
+        return self._read("data", lambda handle, file: contents.sample_table(handle, file, self._remark, self._ledger))
+
+    @property
+    def coverage(self) -> list[Covered]:
+        """How much of what there is has been read so far."""
+        return self._ledger.coverage.rows()
 
     @cached_property
     def git(self) -> list[GitState]:
@@ -202,12 +215,15 @@ class Run:
 
     def _log(self, file: RunFile) -> LogFile:
         if file.path not in self._logs:
-            self._logs[file.path] = LogFile(file.path, self._remark, self._formats, self.scope.open, self.scope.attempt)
+            allowance = partial(self._ledger.bytes_of, file)
+            self._logs[file.path] = LogFile(
+                file.path, self._remark, self._formats, self.scope.open, allowance, self.scope.attempt
+            )
         return self._logs[file.path]
 
     @cached_property
     def _logged_errors(self) -> list[LogError]:
-        return self._read("log", lambda handle, file: self._log(file).errors(handle))
+        return self._read("log", lambda handle, file: self._log(file).errors(handle), "errors")
 
     @cached_property
     def _tracked(self) -> dict[str, trackers.Found]:
@@ -241,30 +257,20 @@ class Run:
         """What a reader finds in every program and notebook."""
         return [item for unit in self.code for item in self._remark.guarded(unit.path, partial(read, unit))]
 
-    def _read(self, role: Role, reader: Reader[Item]) -> list[Item]:
+    def _read(self, role: Role, reader: Reader[Item], kind: str = "") -> list[Item]:
         """What a reader finds in every file of a role, in the order of their paths."""
         offered = [file for file in self.files if file.role == role and file.size and file.path not in self._tracked]
-        chosen = _within(offered, _MOST_FILES[role], _MOST_BYTES.get(role))
-        if len(chosen) < len(offered):
-            self._remark(f"{len(chosen):,} of {len(offered):,} {role} files were read, those closest to the top")
-        found: list[Item] = []
-        for file in chosen:
+        chosen = within(offered, self._ledger.limits.files[role], _MOST_BYTES.get(role))
+        found: dict[str, list[Item]] = {}
+        for file in self._ledger.in_turn(chosen, role, kind or role):
             with self._remark.guarding(file.path), self.scope.open(file.path) as handle:
-                found.extend(reader(watched(handle, file, self._progress), file))
-        return found
+                found[file.path] = reader(watched(handle, file, self._progress), file)
+        self._ledger.files(role, offered, found)
+        if len(found) < len(offered) and len(chosen) < len(offered):
+            self._remark(f"{len(chosen):,} of {len(offered):,} {role} files were read, those closest to the top")
+        return [item for file in chosen for item in found.get(file.path, ())]
 
 
 def _natural(path: str) -> list[tuple[int, str]]:
     """A key by which `step-900` comes before `step-1000`."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d{1,18})", path)]
-
-
-def _within(files: list[RunFile], most: int, most_bytes: int | None) -> list[RunFile]:
-    """As many of the files as the bounds allow, shallow ones first; in their given order."""
-    taken: set[str] = set()
-    spent = 0
-    for file in sorted(files, key=lambda file: file.path.count("/")):
-        if len(taken) < most and (most_bytes is None or spent + file.size <= most_bytes):
-            taken.add(file.path)
-            spent += file.size
-    return [file for file in files if file.path in taken]

@@ -11,6 +11,7 @@ PREFIX = re.compile(
     r"|[\[(]?\d\d?:\d\d:\d\d(?:[.,]\d{1,9})?[\])]?"
     r"|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{1,9} {1,8}\d{1,9} [^\s\]]{1,120}\]"
     r"|[\[(]?(?:rank|RANK|Rank|local_rank|GPU|gpu|worker|node)[ :=_]?\d{1,5}[\])]?:?"
+    r"|\[default\d{1,5}\]:"  # torchrun --tee
     r"|\(\w{1,60} pid=\d{1,9}(?:, ip=[\d.]{1,20})?\)"
     r"|\[\d{1,5}\]:"
     # `INFO:trainer:step=10`, as `logging.basicConfig()` writes it; a digit behind the colon would be a value.
@@ -30,5 +31,5 @@ LEVEL = re.compile(
 LOOSE_PREFIX = re.compile(re.sub(r"\\d(?:\\d\??|\{[\d,]+\})?", r"\\d+", PREFIX.pattern))
 """as far as a prefix could reach in a line with the same words and longer or shorter numbers"""
 
-RANK = re.compile(r"(?:rank|RANK|Rank|local_rank|GPU|gpu)[ :=_]?(\d{1,5})(?!\d)")
+RANK = re.compile(r"(?:rank|RANK|Rank|local_rank|GPU|gpu|\[default)[ :=_]?(\d{1,5})(?!\d)")
 """the process inside a prefix"""

@@ -15,7 +15,7 @@ from traindx.contract import (
     RunSummary,
     SeriesSummary,
 )
-from traindx.contract.context import ClusterSummary, UnreadFile
+from traindx.contract.context import ClusterSummary, CoverageRow, UnreadFile
 from traindx.runtime import Task, ToolOutput
 
 SURVEY = Task("survey")
@@ -35,6 +35,7 @@ class Survey(ToolOutput):
     cluster: list[ClusterSummary]
     runs: list[RunSummary]
     traits: list[str]
+    coverage: list[CoverageRow]
     missing: list[str] = Field(description="what was not found, not read, or left out")
     unread: list[UnreadFile] = Field(description="files that a reader failed on")
     attempts: int = Field(description="how many attempts wrote the log that was started most often")

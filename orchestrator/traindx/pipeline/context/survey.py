@@ -12,7 +12,7 @@ from traindx.contract import (
     ErrorSummary,
     SeriesSummary,
 )
-from traindx.contract.context import ClusterSummary, UnreadFile
+from traindx.contract.context import ClusterSummary, CoverageRow, UnreadFile
 from traindx.pipeline.context.model import Survey
 from traindx.pipeline.context.runs import several_runs
 from traindx.readers import Run
@@ -51,17 +51,21 @@ def survey(given: Input, run: Run) -> Survey:  # noqa: ARG001 - every tool takes
         )
         if len(rows) > most
     ]
+    checkpoints, data, cluster = checkpoint_rows(run), data_rows(run), cluster_rows(run)
     return Survey(
         artifacts=_artifacts(run, series, errors),
         series=series,
         settings=settings[:MOST_SETTINGS],
         errors=errors[:MOST_ERRORS],
-        checkpoints=checkpoint_rows(run),
-        data=data_rows(run),
+        checkpoints=checkpoints,
+        data=data,
         code=code_rows(run),
         git=git_rows(run),
-        cluster=cluster_rows(run),
+        cluster=cluster,
         runs=several_runs(run.files, run.series, run.errors),
+        coverage=[
+            CoverageRow(what=row.what, read=row.read, of=row.of, unit=row.unit, whole=row.whole) for row in run.coverage
+        ],
         traits=traits,
         missing=[*_absent(run, series), *run.remarks, *left_out],
         unread=[UnreadFile(path=row.path, reason=row.reason) for row in run.unread],
@@ -183,5 +187,5 @@ def _table(row: TableInfo) -> str:
     missing = [f"{column.name}: {column.missing} missing" for column in row.columns if column.missing]
     names = ", ".join(column.name for column in row.columns[:8])
     more = f" and {len(row.columns) - 8} more" if len(row.columns) > 8 else ""
-    rows = f"{row.rows:,} rows" if row.whole else f"the first {row.rows:,} rows"
+    rows = f"{row.rows:,} rows" if row.whole else f"{row.rows:,} rows, spread over the whole table,"
     return "; ".join([f"{rows} of {names}{more}", *missing[:4]])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from traindx.readers.checkpoints.archive import opened
 from traindx.readers.checkpoints.model import Checkpoint, TensorInfo
+from traindx.readers.coverage import Allowance, shared_out
 from traindx.vocabulary.file_magic import ZIP
 
 if TYPE_CHECKING:
@@ -20,10 +21,16 @@ if TYPE_CHECKING:
 
 READABLE = frozenset({"torch-zip", "torchscript", "safetensors"})
 """formats in which the numbers of a tensor lie in one piece, uncompressed"""
-MOST_BYTES = 256 << 20
-"""bytes of one file that are looked at: of a larger one, the beginning of every tensor"""
+MOST_BYTES = 64 << 30
+"""bytes of one file that are looked at: of a larger one, stretches of every tensor"""
+MOST_LOADED = 256 << 20
+"""bytes of one file whose numbers are in memory at a time"""
 _PIECE = 4 << 20
-_LEAST = 64 << 10
+_LEAST = 256 << 10
+"""bytes of every tensor that are looked at once the time is up"""
+_STRETCHES = 32
+_AT_ONCE = 64 << 20
+"""numbers between two looks at the clock"""
 # Sign, exponent, fraction: where all bits of the exponent are set the number is Inf, or NaN if the fraction is not 0.
 _EXPONENTS = {
     "float64": ("<u8", 0x7FF0_0000_0000_0000, 0x000F_FFFF_FFFF_FFFF),
@@ -62,6 +69,9 @@ class Weights:
     """tensors of floating-point numbers that were looked at"""
     whole: bool = True
     """whether every number was looked at"""
+    read: int = 0
+    of: int = 0
+    """numbers that were looked at, and all that there are"""
 
     @property
     def problems(self) -> list[str]:
@@ -72,32 +82,47 @@ class Weights:
         return [f"{len(self.spoilt):,} of its {self.tensors:,} tensors hold NaN or Inf, the first of them {first}"]
 
 
-def read_weights(handle: BinaryIO, checkpoint: Checkpoint, most: int = MOST_BYTES) -> Weights:
-    """Count what is not finite in a file of a readable format; of very many bytes, at the beginning of each tensor."""
+def read_weights(
+    handle: BinaryIO, checkpoint: Checkpoint, most: int = MOST_BYTES, allowance: Allowance | None = None
+) -> Weights:
+    """Count what is not finite in a file of a readable format; of very many bytes, in stretches of each tensor."""
+    allowance = allowance or Allowance()
     wanted: dict[str, TensorInfo] = {}
     for tensor in checkpoint.tensors:
         if tensor.dtype in _EXPONENTS and tensor.storage:
             wanted.setdefault(tensor.storage, tensor)
     places = _in_header(handle, wanted) if checkpoint.format == "safetensors" else _in_archive(handle)
-    total = sum(places[storage][1] for storage in wanted if storage in places)
-    share = most if total <= most else max(_LEAST, most // len(wanted))
-    spoilt, seen, whole, left = [], 0, True, most
+    shares = shared_out({storage: places[storage][1] for storage in wanted if storage in places}, most)
+    spoilt: list[Spoilt] = []
+    seen = read = of = 0
+    whole = True
     for storage, tensor in wanted.items():
         place, stored = places.get(storage, (0, 0))
-        size = min(stored, share, left)
-        whole &= size == stored and storage in places
-        if size <= 0:
-            continue
-        found = _counted(handle, place, size, tensor)
-        left -= size
-        seen += 1
-        if found.nans or (found.infinities and not _MASK.search(tensor.name)):
-            spoilt.append(found)
-    return Weights(checkpoint.path, tuple(spoilt), seen, whole)
+        size = min(shares.get(storage, 0), _LEAST if allowance.spent() else stored)
+        of += tensor.elements if storage not in places else stored // _width(tensor)
+        looked = 0
+        if size > 0:
+            found = _counted(
+                handle, place, _pieces(stored // _width(tensor), size // _width(tensor), allowance), tensor
+            )
+            looked = found.elements
+            seen += 1
+            read += found.elements
+            if found.nans or (found.infinities and not _MASK.search(tensor.name)):
+                spoilt.append(found)
+        whole &= looked == stored // _width(tensor) and storage in places
+    allowance.note(read, of)
+    return Weights(checkpoint.path, tuple(spoilt), seen, whole, read, of)
+
+
+def _width(tensor: TensorInfo) -> int:
+    import numpy as np
+
+    return np.dtype(_EXPONENTS[tensor.dtype][0]).itemsize
 
 
 def read_values(
-    handle: BinaryIO, checkpoint: Checkpoint, wanted: Sequence[TensorInfo], most: int = MOST_BYTES
+    handle: BinaryIO, checkpoint: Checkpoint, wanted: Sequence[TensorInfo], most: int = MOST_LOADED
 ) -> Iterator[tuple[TensorInfo, Floats]]:
     """The numbers of the wanted tensors, in the order of memory; of very many bytes, the beginning of each.
 
@@ -150,22 +175,45 @@ def _in_archive(handle: BinaryIO) -> dict[str, tuple[int, int]]:
     return places
 
 
-def _counted(handle: BinaryIO, place: int, size: int, tensor: TensorInfo) -> Spoilt:
+def _counted(handle: BinaryIO, place: int, pieces: Iterator[tuple[int, int]], tensor: TensorInfo) -> Spoilt:
+    """Count what is not finite in some pieces of a tensor: where they begin, and how many numbers they are."""
     import numpy as np
 
     words, exponent, fraction = _EXPONENTS[tensor.dtype]
     width = np.dtype(words).itemsize
     nans = infinities = elements = 0
-    handle.seek(place)
-    while size >= width:
-        raw = handle.read(min(size, _PIECE) // width * width)
-        if len(raw) < width:
-            break
-        bits = np.frombuffer(raw[: len(raw) // width * width], dtype=words)
-        odd = bits[(bits & bits.dtype.type(exponent)) == exponent]
-        nan = int(np.count_nonzero(odd & odd.dtype.type(fraction)))
-        nans += nan
-        infinities += len(odd) - nan
-        elements += len(bits)
-        size -= len(raw)
+    for begin, length in pieces:
+        handle.seek(place + begin * width)
+        left = length * width
+        while left and len(raw := handle.read(min(left, _PIECE) // width * width)) >= width:
+            bits = np.frombuffer(raw[: len(raw) // width * width], dtype=words)
+            is_odd = (bits & bits.dtype.type(exponent)) == exponent
+            if bool(is_odd.any()):
+                odd = bits[is_odd]
+                nan = int(np.count_nonzero(odd & odd.dtype.type(fraction)))
+                nans += nan
+                infinities += len(odd) - nan
+            elements += len(bits)
+            left -= len(raw)
     return Spoilt(tensor.path, nans, infinities, elements)
+
+
+def _pieces(there: int, wanted: int, allowance: Allowance) -> Iterator[tuple[int, int]]:
+    """All numbers of a tensor, or as many as are wanted, spread; once the time is up, some of those that are left."""
+    if wanted < there:
+        yield from _stretches(there, wanted)
+        return
+    for begin in range(0, there, _AT_ONCE):
+        if begin and allowance.spent():
+            yield from ((begin + place, length) for place, length in _stretches(there - begin, _LEAST // 4))
+            return
+        yield begin, min(_AT_ONCE, there - begin)
+
+
+def _stretches(there: int, wanted: int) -> list[tuple[int, int]]:
+    """Where stretches of altogether so many numbers begin, and how long they are; the last ends with the tensor."""
+    if wanted >= there:
+        return [(0, there)]
+    count = min(_STRETCHES, max(2, wanted // 64))
+    length = max(1, wanted // count)
+    return [((there - length) * part // (count - 1), length) for part in range(count)]

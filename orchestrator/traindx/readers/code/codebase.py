@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import heappop, heappush
@@ -12,15 +14,28 @@ from heapq import heappop, heappush
 from traindx.errors import UnreadableInput
 from traindx.readers.code.notebooks import Notebook, read_notebook
 from traindx.readers.code.roles import CodeRole, acts, code_roles
+from traindx.readers.code.syntax import all_nodes
 from traindx.readers.code.units import LARGEST, NotPython, parse_text, traits_among
+from traindx.readers.coverage import Allowance
 from traindx.readers.logs.lines import blocks
 from traindx.readers.model import RunFile
 from traindx.readers.quoting import quote_of
 from traindx.runtime.scope import Scope
 
-MOST_FILES = 400
-MOST_BYTES = 8 << 20
-"""parsing costs about a second per MB"""
+MOST_BYTES = 12 << 20
+"""code that no entry point reaches and that is parsed: a second and 90 MB of memory per MB"""
+MOST_REACHED = 16 << 20
+"""code that is parsed because an entry point reaches it"""
+_ENOUGH = 4 << 20
+"""bytes of unreached code that are parsed whatever they hold"""
+_REACHED = 1
+"""the urgency of files that were started, or are imported from there"""
+_ENTRY, _OTHER = 2, 3
+_TRAINS = re.compile(
+    rb"torch|tensorflow|keras|jax|flax|paddle|mxnet|sklearn|lightning|transformers|deepspeed|accelerate|optim"
+    rb"|backward|gradient|\bloss|\blr\b|learning_rate|epoch|batch|softmax|\bnn\.|forward|__main__|dataset|sys\.path",
+    re.IGNORECASE,
+)
 _MOST_SCRIPTS = 30
 _LARGEST_SCRIPT = 256 << 10
 _FOREIGN = re.compile(r"(?:^|/)(?:site-packages|dist-packages|node_modules|\.?venv|\.git|build|\.eggs)/")
@@ -71,7 +86,12 @@ class CodeUnit:
 
 
 def read_code(
-    scope: Scope, files: Iterable[RunFile], entries: Iterable[str] = (), listings: Mapping[str, str] | None = None
+    scope: Scope,
+    files: Iterable[RunFile],
+    entries: Iterable[str] = (),
+    listings: Mapping[str, str] | None = None,
+    allowance: Allowance | None = None,
+    most_bytes: int = MOST_BYTES,
 ) -> tuple[list[CodeUnit], list[str]]:
     """The code of a run by path, and what is to be said about it.
 
@@ -79,17 +99,18 @@ def read_code(
     run, e.g. the outermost frames of a traceback; `listings` are programs that logs show, by the path of the log.
     """
     given = [file for file in files if file.role == "code" and not _FOREIGN.search(file.path)]
+    allowance = allowance or Allowance()
     reader = _Reader(scope, {file.path: file for file in given if file.path.endswith((".py", ".ipynb"))})
     started = set(entries) | set(
         reader.started(file for file in given if file.path.endswith((".sh", ".sbatch", ".slurm")))
     )
-    reader.read(started)
-    offered = len(reader.files)
-    if len(reader.units) + reader.broken < offered:
-        reader.remarks.append(
-            f"{len(reader.units) + reader.broken:,} of {offered:,} code files were read: "
-            "entry points and their imports first"
-        )
+    with _no_collecting():
+        reader.read(started, allowance, most_bytes)
+    offered, read = len(reader.files), len(reader.units) + reader.broken + reader.plain
+    if offered:
+        allowance.note(read, offered)
+    if read < offered:
+        reader.remarks.append(f"{read:,} of {offered:,} code files were read: entry points and their imports first")
     units = [*reader.units.values(), *_listed(listings or {}, reader.units.values())]
     return sorted(units, key=lambda unit: unit.path), reader.remarks
 
@@ -112,6 +133,18 @@ def _listed(listings: Mapping[str, str], units: Iterable[CodeUnit]) -> Iterator[
         entry: frozenset[CodeRole] = frozenset({"entry-point"})
         roles = (code_roles(path, tree, nodes, found) - {"utility"}) | entry
         yield CodeUnit(path, tree, found, roles, reached=True, text=text)
+
+
+@contextmanager
+def _no_collecting() -> Iterator[None]:
+    """Parse without the cycle collector: it would go through millions of nodes, all alive, again and again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def files_behind(named: Iterable[str], files: Iterable[RunFile]) -> set[str]:
@@ -148,6 +181,8 @@ class _Reader:
         self.units: dict[str, CodeUnit] = {}
         self.remarks: list[str] = []
         self.broken = 0
+        self.plain = 0
+        """files that were looked into and have nothing to do with training"""
         self._by_name: dict[str, list[str]] = {}
         for path in files:
             stem = path.removesuffix("/__init__.py") if path.endswith("/__init__.py") else path.rpartition(".")[0]
@@ -161,20 +196,33 @@ class _Reader:
                     for file, module in _STARTED.findall(line):
                         yield from self._module(module, "") if module else self._ending(file)
 
-    def read(self, started: set[str]) -> None:
+    def read(self, started: set[str], allowance: Allowance, most_bytes: int) -> None:
         """Read entry points, then their imports, then the rest, as far as the bounds allow."""
         waiting: list[tuple[int, int, str]] = []
+        scans = sum(file.size for file in self.files.values()) > most_bytes
         for path in self.files:
-            heappush(waiting, (self._priority(path, started), path.count("/"), path))
+            urgency = self._priority(path, started)
+            # Where not everything can be parsed, scripts of any name come before what only defines.
+            if scans and urgency == _OTHER and b"__main__" in self._raw(path):
+                urgency = _ENTRY
+            heappush(waiting, (urgency, path.count("/"), path))
         reached = {path for path in self.files if path in started}
         taken: set[str] = set()
-        spent = 0
-        while waiting and len(taken) < MOST_FILES:
-            _, _, path = heappop(waiting)
-            if path in taken or spent + self.files[path].size > MOST_BYTES:
+        spent = {True: 0, False: 0}
+        while waiting:
+            urgency, _, path = heappop(waiting)
+            if path in taken:
+                continue
+            is_reached = urgency <= _REACHED
+            size = min(self.files[path].size, LARGEST)
+            most = MOST_REACHED if is_reached else most_bytes
+            if spent[is_reached] + size > most or allowance.spent():
                 continue
             taken.add(path)
-            spent += min(self.files[path].size, LARGEST)
+            if not is_reached and self._is_plain(path, spent[False]):
+                self.plain += 1
+                continue
+            spent[is_reached] += size
             unit = self._unit(path, reached)
             if unit is None:
                 self.broken += 1
@@ -183,7 +231,7 @@ class _Reader:
             if unit.reached:
                 for inner in unit.imports:
                     reached.add(inner)
-                    heappush(waiting, (1, inner.count("/"), inner))
+                    heappush(waiting, (_REACHED, inner.count("/"), inner))
         self._spread(reached)
 
     def _spread(self, reached: set[str]) -> None:
@@ -205,12 +253,21 @@ class _Reader:
         for path in reached & self.units.keys():
             self.units[path] = replace(self.units[path], reached=True)
 
+    def _is_plain(self, path: str, spent: int) -> bool:
+        """Whether a file that nothing reaches can do without being parsed: much was, and no word of it trains."""
+        return spent >= _ENOUGH and not path.endswith(".ipynb") and not _TRAINS.search(self._raw(path))
+
+    def _raw(self, path: str) -> bytes:
+        with suppress(OSError, UnreadableInput), self.scope.open(path) as handle:
+            return handle.read(LARGEST)
+        return b""
+
     def _priority(self, path: str, started: set[str]) -> int:
         if path in started:
             return 0
         if _SIDE_NAME.search(path):
             return 5
-        return 2 if _ENTRY_NAME.search(path.lower()) else 3
+        return _ENTRY if _ENTRY_NAME.search(path.lower()) else _OTHER
 
     def _unit(self, path: str, reached: set[str]) -> CodeUnit | None:
         notebook, text = None, ""
@@ -227,7 +284,7 @@ class _Reader:
             broken = isinstance(error, NotPython)
             self.remarks.append(f"`{path}` could not be parsed: {error}" if broken else str(error))
             return None
-        nodes = list(ast.walk(tree))
+        nodes = all_nodes(tree)
         found = traits_among(nodes)
         roles = code_roles(path, tree, nodes, found)
         imports = tuple(dict.fromkeys(self._imports(nodes, path)))

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO, Literal
 
+from traindx.readers.coverage import Allowance
 from traindx.readers.logs.lines import RawBlocks
+from traindx.readers.logs.ranks import LABEL, labels_ranks
 from traindx.readers.logs.resumed import speaks_of_resuming
 from traindx.readers.model import LogError
 from traindx.vocabulary.error_texts import error_by_itself
@@ -51,6 +53,8 @@ _HEADING = re.compile(
 _RULE = re.compile(r"\s*(?:-{3,}|={3,}|\*{3,}|#{3,}|>{3,}|<{3,})")
 _DIGITS = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _SAMPLE_LINES = 60
+_GIVEN_UP = 20_000
+"""lines of other processes after which the rest of a traceback does not come any more"""
 
 
 @dataclass
@@ -59,6 +63,8 @@ class _Traceback:
 
     frames: list[tuple[str, int]] = field(default_factory=list)
     lines: int = 0
+    last: int = 0
+    """the last line of the file that belongs to it"""
 
 
 class _Reader:
@@ -70,21 +76,29 @@ class _Reader:
         self.noted = 0
         self._open: dict[str, _Traceback] = {}
         self._sample = 0
+        self.labelled = False
+        """whether a launcher put the number of a rank before every line"""
 
     @property
     def busy(self) -> bool:
         """Whether the next lines matter whatever they say."""
         return bool(self._open or self._sample)
 
+    def forget(self, first: int) -> None:
+        """Give up tracebacks that a process began and never ended, long before the line `first`."""
+        self._open = {process: seen for process, seen in self._open.items() if first - seen.last < _GIVEN_UP}
+
     def line(self, number: int, line: str) -> None:
         """Take in one line."""
-        prefix = PREFIX.match(line)
-        message = line[prefix.end() :] if prefix else line
+        label = LABEL.match(line) if self.labelled else None
+        begin = label.end() if label else 0
+        prefix = PREFIX.match(line, begin)
+        message = line[prefix.end() if prefix else begin :]
         if self._is_sample(message):
             return
-        process = _process(prefix[0] if prefix else "")
+        process = label[0].strip() if label else _process(prefix[0] if prefix else "")
         if "Traceback (most recent call last)" in message[:80]:  # or `Original Traceback`, of a loader's worker
-            self._open[process] = _Traceback()
+            self._open[process] = _Traceback(last=number)
         elif process in self._open:
             self._continue(process, number, line, message)
         else:
@@ -104,6 +118,7 @@ class _Reader:
     def _continue(self, process: str, number: int, line: str, message: str) -> None:
         traceback = self._open[process]
         traceback.lines += 1
+        traceback.last = number
         frame = _FRAME.match(message)
         if frame:
             traceback.frames.append((frame[1], int(frame[2])))
@@ -193,6 +208,7 @@ def read_errors(
     source: str,
     remark: Callable[[str], None] | None = None,
     resumed: Callable[[int], None] | None = None,
+    allowance: Allowance | None = None,
 ) -> list[LogError]:
     """The errors and warnings of a log in the order of its lines; each once, with how often it came.
 
@@ -202,8 +218,10 @@ def read_errors(
     # Without their digits, the lines of a log are few: each of them is searched for telling words once.
     clean: set[bytes] = set()
     resuming: set[bytes] = set()
-    blocks = RawBlocks(handle)
+    blocks = RawBlocks(handle, allowance=allowance)
     for first, data in blocks:
+        reader.forget(first)
+        reader.labelled = reader.labelled or (first == 1 and labels_ranks(data))
         bare = data.translate(None, _NUMERALS).split(b"\n")
         fresh = set(bare) - clean
         telling = _telling(fresh)

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import codecs
+import os
 import re
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from traindx.readers.logs.unzip import Unzipped
+from traindx.readers.coverage import Allowance
+from traindx.readers.logs.unzip import HARMLESS, Unzipped
 from traindx.vocabulary.file_magic import GZIP, UTF_16
 
 BLOCK = 1 << 20
 """how much of a file is in memory at a time; a line longer than this comes in pieces with the same number"""
 
+_ONE_BLOCK_IN = 16
+_SAMPLES = 64
+_LAST_BLOCKS = 4
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;:?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,300}(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _BACKSPACES = re.compile("\b+")
@@ -53,11 +59,28 @@ class RawBlocks:
     """The same as bytes: whole lines, UTF-8 or nearly so, of a plain or gzipped file.
 
     A line longer than a block is passed over and counted. `troubles` says, after the last block, what was odd.
-    A handle that is not at its beginning stands at the line `first`.
+    A handle that is not at its beginning stands at the line `first`. Once the allowance is spent, some of the blocks
+    are given, spread over the rest, and the last ones; the lines of the others are counted.
     """
 
-    def __init__(self, handle: BinaryIO, size: int = BLOCK, first: int = 1) -> None:
+    def __init__(
+        self,
+        handle: BinaryIO,
+        size: int = BLOCK,
+        first: int = 1,
+        allowance: Allowance | None = None,
+        harmless: int = HARMLESS,
+    ) -> None:
         self._handle, self._size, self._first = handle, size, first
+        self._allowance, self._harmless = allowance or Allowance(), harmless
+        self._taken = self._passed_over = 0
+        self.read = self.of = 0
+        """bytes that were given and bytes of the whole, after the last block"""
+        self._held: deque[tuple[int, bytes]] = deque(maxlen=_LAST_BLOCKS)
+        """the last blocks that were not given"""
+        self._since = 0
+        """blocks since the last that was"""
+        self._whole_size = 0
         self.long_lines = 0
         self.troubles: list[str] = []
         self.count: Callable[[bytes], int] = lambda raw: raw.count(b"\n")
@@ -65,14 +88,29 @@ class RawBlocks:
         self._is_utf8 = True
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        begin = self._handle.tell()
+        self._whole_size = self._handle.seek(0, os.SEEK_END)
+        self._handle.seek(begin)
         head = self._handle.read(4)
         source: BinaryIO | Unzipped = self._handle
         if head.startswith(GZIP):
-            source = Unzipped(self._handle, head)
+            source = Unzipped(self._handle, head, self._harmless)
             head = source.read(4)
+        self._taken = begin + len(head)
         yield from self._from(source, head)
-        if isinstance(source, Unzipped) and source.trouble:
-            self.troubles.append(source.trouble)
+        read, of = self._taken - self._passed_over, self._taken
+        self.read = read
+        if isinstance(source, Unzipped):
+            of = max(of, source.expected(self._whole_size)) if source.stopped else of
+            if source.trouble:
+                self.troubles.append(source.trouble)
+        self.of = of
+        self._allowance.note(read, of)
+        if self._passed_over:
+            self.troubles.append(
+                f"so large that {read / 1e6:,.0f} of its {of / 1e6:,.0f} MB were read, spread over the whole,"
+                " and its end"
+            )
         if not self._is_utf8:
             self.troubles.append(
                 "it holds bytes that are not UTF-8 (Latin-1?); they are shown as \N{REPLACEMENT CHARACTER}"
@@ -90,6 +128,7 @@ class RawBlocks:
             self.troubles.append(f"it is {encoding[:6].upper()} text, as Windows writes it; read as such")
             left = decoder.decode(left).encode()
         while more := source.read(self._size):
+            self._taken += len(more)
             raw = left + (decoder.decode(more).encode(errors="replace") if decoder else more)
             if passing:
                 start = _first_break(raw)
@@ -101,7 +140,7 @@ class RawBlocks:
             cut = raw.rfind(b"\n") + 1 or raw.rfind(b"\r") + 1
             if cut:
                 whole, left = raw[:cut], raw[cut:]
-                yield number, self._cleaned(whole)
+                yield from self._given(number, whole)
                 number += self.count(whole)
             else:
                 left = raw
@@ -111,8 +150,29 @@ class RawBlocks:
                     self.long_lines += 1
                 else:
                     left = self._cleaned(left)
+        for held, whole in self._held:
+            self._passed_over -= len(whole)
+            yield held, self._cleaned(whole)
         if left:
             yield number, self._cleaned(left)
+
+    def _given(self, number: int, whole: bytes) -> Iterator[tuple[int, bytes]]:
+        if self._is_wanted():
+            yield number, self._cleaned(whole)
+        else:
+            self._held.append((number, whole))
+            self._passed_over += len(whole)
+
+    def _is_wanted(self) -> bool:
+        """Whether the next block is given."""
+        if self._since == 0 and not (self._taken > self._size + 4 and self._allowance.spent()):
+            return True
+        self._since += 1
+        if self._since <= max(_ONE_BLOCK_IN, self._whole_size // self._size // _SAMPLES):
+            return False
+        self._since = 1
+        self._held.clear()
+        return True
 
     def _cleaned(self, raw: bytes) -> bytes:
         if b"\0" in raw:

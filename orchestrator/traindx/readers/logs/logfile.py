@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from traindx.definitions.rules import LogFormat
+from traindx.readers.coverage import Allowance
 from traindx.readers.faults import Remarks
 from traindx.readers.folder.listings import Listing, code_of, find_listings
 from traindx.readers.folder.parts import Part, lines_of, without_listings
@@ -36,6 +37,8 @@ class LogFile:
     remark: Remarks
     formats: Sequence[LogFormat]
     opens: Opens
+    allowance: Callable[[str], Allowance] = lambda kind: Allowance()  # noqa: ARG005
+    """what it may take of the time for a kind of reading"""
     wanted: int | None = None
     """the attempt that is judged, from 1; the last one where none is asked for"""
     attempts: tuple[Attempt, ...] = ()
@@ -59,7 +62,8 @@ class LogFile:
         """Its errors and warnings."""
         if self._errors is None:
             part = self._settle(handle)
-            found = read_errors(part.view(handle), self.path, self.remark, self._resumed.append)
+            allowance = self._allowance("errors", part)
+            found = read_errors(part.view(handle), self.path, self.remark, self._resumed.append, allowance)
             self._errors = [replace(row, line=row.line + part.first - 1) for row in found]
             self._resumed = [line + part.first - 1 for line in self._resumed]
         return self._errors
@@ -119,13 +123,19 @@ class LogFile:
 
     def _read_series(self, handle: BinaryIO, part: Part) -> list[Series]:
         view = part.view(handle)
-        plain = read_plain(view, self.path)
+        allowance = self._allowance("series", part)
+        plain = read_plain(view, self.path, allowance)
         view.seek(0)
         found = self.remark.said(read_formatted(view, self.path, self.formats)) if plain is None else plain
         self._is_table = plain is not None or bool(found)
         if not self._is_table:
-            found = self.remark.said(read_log(part.view(handle), self.path))
+            found = self.remark.said(read_log(part.view(handle), self.path, allowance))
         return [replace(row, lines=row.lines + (part.first - 1)) for row in found] if part.first > 1 else found
+
+    def _allowance(self, kind: str, part: Part) -> Allowance:
+        """The allowance of the file; how much of it was read is told by who reads it to its end."""
+        given = self.allowance(kind)
+        return given if part.end is None and len(self.attempts) < 2 else Allowance(given.timer, points=given.points)
 
     def _written_at(self, lines: LineNumbers) -> Numbers | None:
         part = self._part or Part()

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import BinaryIO
 
 from traindx.readers.logs.lines import blocks
+from traindx.vocabulary.prefixes import PREFIX, RANK
 
 _HEAD = 256 << 10
 _MOST_RANKS = 100_000
@@ -28,7 +29,9 @@ _PREFIXES = re.compile(
     r"|\[(?P<f>\d{1,5})\]:(?=\s*\S))",
     re.MULTILINE,
 )
-_LABEL = re.compile(rb"^ {0,5}(\d{1,5}): ?", re.MULTILINE)
+# What `srun --label` and `pdsh` put before a line, once it is known that they do: elsewhere a number says nothing.
+LABEL = re.compile(r" {0,5}(?:([0-9]{1,5}): ?|\[([0-9]{1,5})\]: ?)")
+_LABEL = re.compile(LABEL.pattern.encode())
 _LAUNCHERS = (
     ("torchrun", re.compile(r"torch[./]distributed[./](?:elastic|run|launch)|\btorchrun\b|ChildFailedError")),
     ("accelerate", re.compile(r"accelerate[./]commands[./]launch|\baccelerate launch\b")),
@@ -91,18 +94,29 @@ def read_cluster(handle: BinaryIO, path: str) -> ClusterFacts:
 
 
 def labels_ranks(data: bytes) -> bool:
-    """Whether `srun --label` wrote the lines: nearly all begin with a number that goes up and down, from nought."""
+    """Whether a launcher labelled the lines: nearly all begin with a number that goes up and down, from nought."""
     lines = [line for line in data[:_HEAD].split(b"\n") if line.strip()]
-    told = [int(found[1]) for line in lines if (found := _LABEL.match(line))]
+    told = [int(found[1] or found[2]) for line in lines if (found := _LABEL.match(line))]
     # The number of an epoch goes up; that of a rank comes back as often as the ranks take turns.
     back = sum(later < earlier for earlier, later in pairwise(told))
     ranks = set(told)
     return len(told) > 0.8 * len(lines) and 0 in ranks and 1 < len(ranks) <= back + 1 and max(ranks) < 4 * len(ranks)
 
 
-def spelled_out(data: bytes) -> bytes:
-    """The same lines with srun's `3: ` written as `[rank3]: `."""
-    return _LABEL.sub(rb"[rank\1]: ", data)
+def prefix_of(line: str, labelled: bool = False) -> tuple[int, int, int]:
+    """Where the prefix of a line ends, the rank that speaks (-1 for none), and where in the line that number begins.
+
+    In a `labelled` log a number before the prefix is a rank.
+    """
+    label = LABEL.match(line) if labelled else None
+    begin = label.end() if label else 0
+    prefix = PREFIX.match(line, begin)
+    end = prefix.end() if prefix else begin
+    if label:
+        group = 1 if label[1] else 2
+        return end, int(label[group]), label.start(group)
+    told = RANK.search(line, 0, end) if end else None
+    return (end, int(told[1]), told.start(1)) if told else (end, -1, -1)
 
 
 def ranks_in(text: str) -> tuple[int, ...]:

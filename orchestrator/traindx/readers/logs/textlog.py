@@ -12,17 +12,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from traindx.readers.coverage import Allowance
 from traindx.readers.logs.form import NUMBER, Form, number, understand
 from traindx.readers.logs.lines import RawBlocks
-from traindx.readers.logs.ranks import labels_ranks, spelled_out
+from traindx.readers.logs.ranks import labels_ranks, prefix_of
 from traindx.readers.logs.texttables import TextTables
 from traindx.readers.model import Series
 from traindx.readers.series.columns import Column, Columns
-from traindx.vocabulary.prefixes import PREFIX, RANK
 
 LONGEST = 20_000
 """characters of a line that may hold metrics: longer ones are dumps of something else"""
 _MOST_FORMS = 6_000
+_MOST_PLANS = 30_000
+"""forms times ranks"""
 _LIKELY = re.compile(
     r"\W{0,4}(?:[A-Za-z]{1,12}\W{1,3})?(?:epoch|step|global_step|iter|iteration|batch|loss|\d{1,9}/\d{1,9})\b|\W{0,2}\{['\"]",
     re.IGNORECASE,
@@ -38,6 +40,8 @@ class Plan:
 
     form: Form
     columns: list[tuple[int, Column]]
+    shape: tuple[str, ...] = ()
+    """the text around the numbers"""
 
 
 class LogReader:
@@ -45,14 +49,18 @@ class LogReader:
 
     longest = LONGEST
 
-    def __init__(self) -> None:
-        self.columns = Columns()
+    def __init__(self, columns: Columns | None = None, labelled: bool = False) -> None:
+        self.columns = columns or Columns()
+        self.labelled = labelled
+        """whether a launcher put the number of a rank before every line"""
         self.records = 0
         self.epoch: float | None = None
         self.step: float | None = None
         self.long_lines = 0
-        self._plans: dict[tuple[int, tuple[str, ...]], Plan | None] = {}
-        """by the rank that speaks (-1 for none) and the text around the numbers"""
+        self._forms: dict[tuple[str, ...], Form | None] = {}
+        """by the text around the numbers"""
+        self._plans: dict[tuple[int, tuple[str, ...]], Plan] = {}
+        """by the rank that speaks (-1 for none) and that text"""
 
     def block(self, first: int, text: str) -> None:
         """Take in a stretch of text that starts at line `first`."""
@@ -67,19 +75,36 @@ class LogReader:
         if len(line) > LONGEST:
             self.long_lines += 1
             return None
-        prefix = PREFIX.match(line)
-        start = prefix.end() if prefix else 0
+        start, rank, _ = prefix_of(line, self.labelled)
         parts = NUMBER.split(line[start:])
         if len(parts) == 1:
             return None
-        rank = RANK.search(prefix[0]) if prefix else None
-        shape = (int(rank[1]) if rank else -1, tuple(parts[::2]))
-        if shape not in self._plans:
-            if len(self._plans) >= (_MOST_FORMS if _LIKELY.match(line, start) else _MOST_FORMS // 2):
+        shape = tuple(parts[::2])
+        if shape not in self._forms:
+            if len(self._forms) >= (_MOST_FORMS if _LIKELY.match(line, start) else _MOST_FORMS // 2):
                 return None  # a log with so many forms is mostly text
-            self._plans[shape] = self._plan(*shape)
-        plan = self._plans[shape]
+            self._forms[shape] = understand(shape)
+        plan = self.plan(rank, shape)
         return None if plan is None else (plan, tuple(parts[1::2]))
+
+    def has_met(self, rank: int, shape: tuple[str, ...]) -> bool:
+        """Whether asking for the plan of a rank changes nothing: its columns are there, or there will be none."""
+        return (rank, shape) in self._plans or len(self._plans) >= _MOST_PLANS
+
+    def plan(self, rank: int, shape: tuple[str, ...]) -> Plan | None:
+        """The plan for lines of a known form that a rank writes (-1 for none)."""
+        form = self._forms[shape]
+        plan = self._plans.get((rank, shape))
+        if plan is not None or form is None or len(self._plans) >= _MOST_PLANS:
+            return plan
+        columns = []
+        for measured in form.fields:
+            column = self.columns.column(measured.original, measured.metric, form.counted_by, rank)
+            if column is not None:
+                column.unit = column.unit or measured.unit
+                columns.append((measured.index, column))
+        plan = self._plans[rank, shape] = Plan(form, columns, shape)
+        return plan
 
     def remarks(self, source: str) -> list[str]:
         """What was left out, in words."""
@@ -109,18 +134,6 @@ class LogReader:
                 column.total = numbers[form.total][0]
         self.records += bool(plan.columns)
 
-    def _plan(self, rank: int, shape: tuple[str, ...]) -> Plan | None:
-        form = understand(shape)
-        if form is None:
-            return None
-        columns = []
-        for measured in form.fields:
-            column = self.columns.column(measured.original, measured.metric, form.counted_by, rank)
-            if column is not None:
-                column.unit = column.unit or measured.unit
-                columns.append((measured.index, column))
-        return Plan(form, columns)
-
 
 def numbers_of(plan: Plan, rows: Sequence[tuple[str, ...]]) -> tuple[dict[int, list[float]], dict[int, list[str]]]:
     """The numbers that a plan asks for, by their place in the line, and the spelling of its metrics."""
@@ -147,18 +160,18 @@ def _floats(texts: Sequence[str]) -> list[float]:
         return [number(text) for text in texts]
 
 
-def read_log(handle: BinaryIO, source: str) -> tuple[list[Series], list[str]]:
+def read_log(handle: BinaryIO, source: str, allowance: Allowance | None = None) -> tuple[list[Series], list[str]]:
     """The metrics of a text log, and remarks on what was left out."""
     size = handle.seek(0, os.SEEK_END)
     handle.seek(0)
-    reader = LogReader()
+    allowance = allowance or Allowance()
+    reader = LogReader(Columns(allowance.points))
     bulk = None
-    blocks = RawBlocks(handle, _BLOCK)
+    blocks = RawBlocks(handle, _BLOCK, allowance=allowance)
     tables = TextTables(reader.columns)
-    labelled = False
     for first, block in blocks:
-        labelled = labelled or (first == 1 and labels_ranks(block))
-        data = tables.take(first, spelled_out(block) if labelled else block)
+        reader.labelled = reader.labelled or (first == 1 and labels_ranks(block))
+        data = tables.take(first, block)
         if bulk is None and len(data) <= _SMALL:
             reader.block(first, data.decode(errors="replace"))
             continue

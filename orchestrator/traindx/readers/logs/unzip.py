@@ -5,20 +5,28 @@ from __future__ import annotations
 import zlib
 from typing import BinaryIO
 
-_MOST = 4 << 30
+MOST = 4 << 30
 """bytes of text: an archive that holds more is not read to its end"""
+HARMLESS = 64 << 20
+"""bytes of text that any archive may hold"""
+MOST_TIMES = 250
+"""times its own size that a larger one may: logs shrink to a tenth, the same line for ever to a thousandth"""
 _PIECE = 256 << 10
 
 
 class Unzipped:
     """Reads like a file; no more than what is asked for is ever in memory."""
 
-    def __init__(self, handle: BinaryIO, begun: bytes) -> None:
+    def __init__(self, handle: BinaryIO, begun: bytes, harmless: int = HARMLESS) -> None:
         self._handle = handle
         self._waiting = begun
+        self._harmless = harmless
         self._inflater = zlib.decompressobj(wbits=31)
+        self._taken = len(begun)
         self._given = 0
         self.trouble = ""
+        self.stopped = False
+        """whether there is more that was not read on purpose"""
 
     def read(self, size: int) -> bytes:
         """The next bytes of the text; none at its end."""
@@ -33,15 +41,32 @@ class Unzipped:
                 break
             found = self._inflate(size)
             self._given += len(found)
-            if self._given > _MOST:
-                self.trouble = f"the archive holds more than {_MOST >> 30} GB of text; the rest was not read"
+            if self._given > MOST:
+                self.trouble = f"the archive holds more than {MOST >> 30} GB of text; the rest was not read"
+                self.stopped = True
+            elif self._given > max(self._harmless, MOST_TIMES * self._used):
+                self.trouble = (
+                    f"the archive holds more than {MOST_TIMES} times its size, the same over and over;"
+                    f" the first {self._given >> 20:,} MB were read"
+                )
+                self.stopped = True
             if found:
                 return found
         return b""
 
     def _refill(self) -> bool:
         self._waiting = self._handle.read(_PIECE)
+        self._taken += len(self._waiting)
         return bool(self._waiting)
+
+    @property
+    def _used(self) -> int:
+        """Bytes of the archive that were unpacked so far."""
+        return self._taken - len(self._waiting)
+
+    def expected(self, size: int) -> int:
+        """How many bytes of text an archive of this size holds, going by what was unpacked so far."""
+        return self._given * max(size, self._used) // max(1, self._used)
 
     def _inflate(self, size: int) -> bytes:
         try:

@@ -6,6 +6,7 @@ import math
 from array import array
 from typing import TYPE_CHECKING
 
+from traindx.readers.coverage import POINTS_OF_FILE
 from traindx.readers.model import Series
 from traindx.vocabulary.metrics import Kind, MetricName
 
@@ -20,8 +21,10 @@ MOST_COLUMNS = 400
 """columns of one file; a log with more is printing something other than metrics"""
 MOST_POINTS = 1_000_000
 """points of a series before it is thinned"""
-MOST_POINTS_OF_FILE = 8_000_000
-"""points of all series of a file: some 200 MB"""
+MOST_TEXTS_OF_FILE = 400_000
+"""points of all series of a file whose spelling is kept: some 30 MB"""
+_FEWEST_POINTS = 2_000
+"""points that a column may have however many columns there are"""
 _MISSING = math.nan
 
 
@@ -113,6 +116,16 @@ class Column:
         )
         self._epochs, self._steps, self._values, self._lines = array("d"), array("d"), array("d"), array("q")
 
+    def close_up(self) -> None:
+        """Hold the points of a thinned column in one piece, so that its series need no copy of them."""
+        if self.stride > 1:
+            self._points.close_up()
+
+    @property
+    def texts(self) -> int:
+        """How many points are kept with their spelling."""
+        return 0 if self._texts is None else self._count
+
     def forget_texts(self) -> None:
         """Keep no spelling, neither of the points so far nor of those to come."""
         self._texts = None
@@ -145,8 +158,9 @@ class Column:
 class Columns:
     """Every column of one file, told apart by spelling and by what counts it."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_points: int = POINTS_OF_FILE, most_texts: int = MOST_TEXTS_OF_FILE) -> None:
         self._columns: dict[tuple[str, str, str, int], Column] = {}
+        self._most_points, self._most_texts = most_points, most_texts
         self.overflow = False
 
     def column(self, original: str, metric: MetricName, counted_by: str, rank: int = -1) -> Column | None:
@@ -162,18 +176,34 @@ class Columns:
 
     def bound(self) -> None:
         """Thin the longest columns until all of them together fit."""
-        for column in self._columns.values():
+        columns = self._columns.values()
+        for column in columns:
             if column.kept > MOST_POINTS:
                 column.thin(MOST_POINTS)
-        while sum(column.kept for column in self._columns.values()) > MOST_POINTS_OF_FILE:
-            longest = max(self._columns.values(), key=lambda column: column.kept)
-            longest.thin(longest.kept // 2)
+        while sum(column.kept for column in columns) > self._most_points:
+            # Columns of about the same length are thinned alike: those of several ranks stay comparable.
+            half = max(_FEWEST_POINTS, max(column.kept for column in columns) // 2)
+            longest = [column for column in columns if column.kept > half]
+            if not longest:
+                break
+            for column in longest:
+                column.thin(half)
+        self._bound_texts(1.0)
 
     def expect(self, share: float) -> None:
         """Given the share of the file that was read: keep no spelling of what will be far too many points."""
         for column in self._columns.values():
             if len(column) > 1.25 * MOST_TEXTS * share:
                 column.forget_texts()
+        self._bound_texts(1.25 * share)
+
+    def _bound_texts(self, share: float) -> None:
+        columns = [column for column in self._columns.values() if column.texts]
+        while sum(column.texts for column in columns) > self._most_texts * share:
+            half = max(column.texts for column in columns) // 2
+            for column in columns:
+                if column.texts > half:
+                    column.forget_texts()
 
     def remarks(self, source: str) -> list[str]:
         """What was left out, in words."""
@@ -196,6 +226,8 @@ class Columns:
             same = (key[0], key[1], key[2])
             lowest[same] = min(lowest.get(same, rank), rank)
         found = []
+        for column in self._columns.values():
+            column.close_up()
         for (original, metric, counted_by, rank), column in self._columns.items():
             if not len(column) or (counted_by == "row" and _passing_mention(column)):
                 continue

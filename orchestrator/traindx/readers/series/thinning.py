@@ -14,6 +14,8 @@ Stretch = tuple[Floats, Places, Floats | None, Floats | None, Places]
 
 _WINDOW = 512
 """kept points among which the highest and the lowest stay whatever comes"""
+_TAIL = 500
+"""points at the end that are all kept, until further ones come"""
 
 
 class Points:
@@ -54,18 +56,18 @@ class Points:
         new = self._thinned
         while self._kept > most:
             if self.stride > 1 and new < len(self._values):
-                self._choose(new)
+                self._choose(new, most)
                 new = len(self._values)
                 continue
             self.stride *= 2
-            self._choose(0)
+            self._choose(0, most)
             new = len(self._values)
         self._thinned = len(self._values)
 
-    def _choose(self, first: int) -> None:
+    def _choose(self, first: int, most: int) -> None:
         """Thin the stretches from `first` on by the stride."""
         values, lines, epochs, steps, rows = self._joined(first)
-        chosen = _worth_keeping(values, (rows - 1) % self.stride == 0)
+        chosen = _worth_keeping(values, (rows - 1) % self.stride == 0, most)
         self._kept += len(chosen) - len(values)
         self._values[first:] = [values[chosen]]
         self._lines[first:] = [lines[chosen]]
@@ -76,6 +78,14 @@ class Points:
     def _join(self) -> None:
         values, lines, epochs, steps, _ = self._joined(0)
         self._values, self._lines, self._epochs, self._steps = [values], [lines], [epochs], [steps]
+
+    def close_up(self) -> None:
+        """Hold what is kept in one piece."""
+        if len(self._values) > 1:
+            rows = self._joined(0)[4]
+            self._join()
+            self._rows = [rows] if len(rows) else []
+            self._thinned = min(self._thinned, 1)
 
     def _joined(self, first: int, shared: Shared | None = None) -> Stretch:
         shared = shared or Shared()
@@ -106,7 +116,7 @@ class Shared:
         key = (empty.dtype.str, tuple(map(id, pieces)))
         if key not in self._joined:
             # The pieces are kept too: an array that is gone gives its id to the next one.
-            self._joined[key] = (pieces, np.concatenate([empty, *pieces]))
+            self._joined[key] = (pieces, pieces[0] if len(pieces) == 1 else np.concatenate([empty, *pieces]))
         joined: Array = self._joined[key][1]
         return joined
 
@@ -119,12 +129,15 @@ def _counter(pieces: list[Floats | None], beside: list[Floats], shared: Shared) 
     return None if bool(np.isnan(joined).all()) else joined
 
 
-def _worth_keeping(values: Floats, regular: Truths) -> Places:
+def _worth_keeping(values: Floats, regular: Truths, most: int) -> Places:
     """Every n-th point, the first and the last, where numbers cease to be finite or begin again, and the extremes."""
     keep = regular.copy()
-    keep[:1] = keep[-1:] = True
+    keep[:1] = True
+    keep[-max(1, min(_TAIL, most // 4)) :] = True
     finite = np.isfinite(values)
     change = np.flatnonzero(finite[1:] != finite[:-1]) + 1
+    if len(change) > most // 8 + 1:  # NaN at every other point: the first and last changes, and some between
+        change = change[np.unique(np.linspace(0, len(change) - 1, most // 8 + 1).astype(np.int64))]
     keep[change] = keep[change - 1] = True
     shown = np.where(finite, values, 0.0)
     whole = len(shown) // _WINDOW * _WINDOW

@@ -1,28 +1,32 @@
-"""Arrays on disk: shape, type and the range of a bounded sample; pickled objects are named, never loaded."""
+"""Arrays on disk: shape, type and range, read piece by piece; pickled objects are named, never loaded."""
 
 from __future__ import annotations
 
 import ast
-import io
 import math
 import warnings
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from traindx.readers.checkpoints.archive import opened
+from traindx.readers.coverage import Allowance
 from traindx.vocabulary.file_magic import NUMPY
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-LARGEST_SAMPLE = 8 << 20
-"""bytes of an array that are looked at"""
-_CHUNKS = 8
+PIECE = 8 << 20
+"""bytes of an array that are in memory at a time"""
+_SAMPLES = 8
+"""pieces of what is left that are looked at once the time is up"""
+_SAMPLE = 1 << 20
 _LARGEST_HEADER = 64 << 10
 _MOST_MEMBERS = 200
-_MOST_NPZ_BYTES = 64 << 20
+_MOST_NPZ_BYTES = 4 << 30
+"""bytes that are unpacked: an archive may claim any number"""
 # What damaged or hostile bytes make numpy, zipfile and the parser raise.
 _UNSOUND = (
     ValueError,
@@ -71,16 +75,19 @@ class ArrayInfo:
         return self.sampled > 1 and self.low is not None and self.low == self.high and not self.not_finite
 
 
-def read_npy(handle: BinaryIO, path: str) -> tuple[list[ArrayInfo], list[str]]:
+def read_npy(handle: BinaryIO, path: str, allowance: Allowance | None = None) -> tuple[list[ArrayInfo], list[str]]:
     """The array of an .npy file, and what is to be said about it."""
+    allowance = allowance or Allowance()
     size = handle.seek(0, 2)
     handle.seek(0)
-    found = _array(handle, path, "", size)
+    found = _array(handle, path, "", size, allowance)
+    _account([found], allowance)
     return [found], _remarks([found])
 
 
-def read_npz(handle: BinaryIO, path: str) -> tuple[list[ArrayInfo], list[str]]:
+def read_npz(handle: BinaryIO, path: str, allowance: Allowance | None = None) -> tuple[list[ArrayInfo], list[str]]:
     """The arrays of an .npz archive, and what is to be said about it."""
+    allowance = allowance or Allowance()
     archive = opened(handle)
     if archive is None:
         return [], [f"`{path}`: cut off or damaged: the archive has no directory at its end"]
@@ -89,14 +96,21 @@ def read_npz(handle: BinaryIO, path: str) -> tuple[list[ArrayInfo], list[str]]:
         members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
         spent = 0
         for info in members[:_MOST_MEMBERS]:
-            if spent > _MOST_NPZ_BYTES:
+            if spent > _MOST_NPZ_BYTES or (spent and allowance.spent()):
                 break
-            found.append(_member(archive, info, path))
-            spent += min(info.file_size, LARGEST_SAMPLE)
+            found.append(_member(archive, info, path, allowance))
+            spent += info.file_size
+    _account(found, allowance)
     remarks = _remarks(found)
     if len(found) < len(members):
         remarks.append(f"`{path}`: {len(found)} of {len(members):,} arrays were read")
     return found, remarks
+
+
+def _account(found: list[ArrayInfo], allowance: Allowance) -> None:
+    numeric = [info for info in found if info.sampled]
+    if numeric:
+        allowance.note(sum(info.sampled for info in numeric), sum(info.elements for info in numeric))
 
 
 def _remarks(found: list[ArrayInfo]) -> list[str]:
@@ -105,23 +119,22 @@ def _remarks(found: list[ArrayInfo]) -> list[str]:
     ]
 
 
-def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str) -> ArrayInfo:
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str, allowance: Allowance) -> ArrayInfo:
     name = info.filename.removesuffix(".npy")[:200]
     try:
         with archive.open(info) as inner:
-            start = inner.read(LARGEST_SAMPLE)
+            return _array(cast(BinaryIO, inner), path, name, info.file_size, allowance)
     except Exception as error:  # noqa: BLE001 - zlib, bz2 and lzma each raise an error class of their own
         return ArrayInfo(path, (), "unknown", name, problem=f"cannot be unpacked: {type(error).__name__}")
-    return _array(io.BytesIO(start), path, name, info.file_size)
 
 
-def _array(handle: BinaryIO, path: str, member: str, size: int) -> ArrayInfo:
+def _array(handle: BinaryIO, path: str, member: str, size: int, allowance: Allowance) -> ArrayInfo:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # old names of types, odd escapes, overflows: the file's business
-        return _read(handle, path, member, size)
+        return _read(handle, path, member, size, allowance)
 
 
-def _read(handle: BinaryIO, path: str, member: str, size: int) -> ArrayInfo:
+def _read(handle: BinaryIO, path: str, member: str, size: int, allowance: Allowance) -> ArrayInfo:
     import numpy as np
 
     try:
@@ -139,8 +152,8 @@ def _read(handle: BinaryIO, path: str, member: str, size: int) -> ArrayInfo:
     wanted = math.prod(shape) * dtype.itemsize
     problem = f"cut off: {wanted:,} bytes expected, {size - begin:,} present" if size - begin < wanted else ""
     try:
-        sample = _sample(handle, begin, min(wanted, size - begin), dtype)
-        return _described(ArrayInfo(path, shape, name, member, problem=problem), sample)
+        pieces = _pieces(handle, begin, min(wanted, size - begin), dtype, allowance)
+        return _described(ArrayInfo(path, shape, name, member, problem=problem), pieces)
     except _UNSOUND as error:
         return ArrayInfo(path, shape, name, member, problem=problem or f"cannot be sampled: {str(error)[:120]}")
 
@@ -160,38 +173,56 @@ def _header(handle: BinaryIO) -> tuple[object, tuple[int, ...], int]:
     return header["descr"], header["shape"], 8 + width + length
 
 
-def _sample(handle: BinaryIO, begin: int, there: int, dtype: np.dtype[np.generic]) -> npt.NDArray[np.generic]:
-    """All numbers of a small array; of a large one stretches spread over the file."""
+def _pieces(
+    handle: BinaryIO, begin: int, there: int, dtype: np.dtype[np.generic], allowance: Allowance
+) -> Iterator[npt.NDArray[np.generic]]:
+    """All numbers of an array, piece by piece; once the time is up, stretches of what is left, its end included."""
     import numpy as np
 
     step = dtype.itemsize
-    if not step or there < step:
-        return np.empty(0, dtype=dtype)
-    count = there // step
-    if count * step <= LARGEST_SAMPLE:
-        handle.seek(begin)
-        raw = handle.read(count * step)
-    else:
-        each = LARGEST_SAMPLE // _CHUNKS // step
-        raw = b""
-        for part in range(_CHUNKS):
-            handle.seek(begin + (count - each) * part // (_CHUNKS - 1) * step)
-            taken = handle.read(each * step)
-            raw += taken[: len(taken) // step * step]
-    return np.frombuffer(raw[: len(raw) // step * step], dtype=dtype)
+    if dtype.kind not in "fiubc" or not step:
+        return
+    handle.seek(begin)
+    left = there // step
+    while left:
+        wanted = min(left, max(1, PIECE // step))
+        raw = handle.read(wanted * step)
+        if len(raw) < step:
+            return
+        yield np.frombuffer(raw[: len(raw) // step * step], dtype=dtype)
+        left -= wanted
+        if left * step > _SAMPLES * _SAMPLE and allowance.spent():
+            place = begin + (there // step - left) * step
+            each = max(1, _SAMPLE // step)
+            for part in range(_SAMPLES):
+                handle.seek(place + (left - each) * part // (_SAMPLES - 1) * step)
+                taken = handle.read(each * step)
+                yield np.frombuffer(taken[: len(taken) // step * step], dtype=dtype)
+            return
 
 
-def _described(info: ArrayInfo, sample: npt.NDArray[np.generic]) -> ArrayInfo:
+def _described(info: ArrayInfo, pieces: Iterator[npt.NDArray[np.generic]]) -> ArrayInfo:
     import numpy as np
 
-    if sample.dtype.kind not in "fiubc" or not len(sample):
+    seen = finite_count = 0
+    low, high, mean, squares = math.inf, -math.inf, 0.0, 0.0
+    for piece in pieces:
+        numbers = np.abs(piece) if piece.dtype.kind == "c" else piece
+        wide = numbers.astype(np.float64)
+        finite = wide[np.isfinite(wide)]
+        seen += len(wide)
+        if not len(finite):
+            continue
+        # Means and squared differences of two parts, put together (Chan et al.).
+        own = float(finite.mean())
+        shift, together = own - mean, finite_count + len(finite)
+        squares += float(finite.var()) * len(finite) + shift * shift * finite_count * len(finite) / together
+        mean += shift * len(finite) / together
+        finite_count = together
+        low, high = min(low, float(finite.min())), max(high, float(finite.max()))
+    if not seen:
         return info
-    numbers = np.abs(sample) if sample.dtype.kind == "c" else sample
-    wide = numbers.astype(np.float64)
-    finite = wide[np.isfinite(wide)]
-    info = replace(info, sampled=len(wide), not_finite=len(wide) - len(finite))
-    if not len(finite):
+    info = replace(info, sampled=seen, not_finite=seen - finite_count)
+    if not finite_count:
         return info
-    mean, deviation = float(finite.mean()), float(finite.std())
-    low, high = float(finite.min()), float(finite.max())
-    return replace(info, low=low, high=high, mean=mean, deviation=deviation)
+    return replace(info, low=low, high=high, mean=mean, deviation=math.sqrt(max(0.0, squares) / finite_count))

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, BinaryIO
 
+from traindx.readers.coverage import Allowance
 from traindx.readers.logs.lines import RawBlocks
 from traindx.readers.model import Series
-from traindx.readers.series.columns import MOST_TEXTS
+from traindx.readers.series.columns import MOST_TEXTS, Columns
 from traindx.readers.tables.record import Records, is_long_form, number
 from traindx.vocabulary.metrics import normalise
 
@@ -36,17 +37,22 @@ _MOST_BROKEN = 50
 
 
 def read_csv(
-    handle: BinaryIO, source: str, remark: Callable[[str], None] | None = None, compiled: bool = True
+    handle: BinaryIO,
+    source: str,
+    remark: Callable[[str], None] | None = None,
+    compiled: bool = True,
+    allowance: Allowance | None = None,
 ) -> list[Series]:
     """The numeric columns of a separated table with a header; a repeated header restarts the columns.
 
     Plain stretches are read by compiled code where the package has it, unless it may not be `compiled`.
     """
     size = _size(handle)
-    reader = _Reader(_native() if compiled and size > _SMALL else None)
-    begin, first = reader.ahead(handle, size)
+    allowance = allowance or Allowance()
+    reader = _Reader(_native() if compiled and size > _SMALL else None, Columns(allowance.points))
+    begin, first = reader.ahead(handle, size, allowance)
     handle.seek(begin)
-    blocks = RawBlocks(handle, _BLOCK, first)
+    blocks = RawBlocks(handle, _BLOCK, first, allowance)
     for number_of_first, data in blocks:
         if number_of_first == 1 and len(data) > _SMALL:
             from traindx.readers.logs.bulk.digits import line_feeds
@@ -80,16 +86,16 @@ def _native() -> NativeRows | None:
 class _Reader:
     """Reads one table, block by block."""
 
-    def __init__(self, native: NativeRows | None = None) -> None:
+    def __init__(self, native: NativeRows | None = None, columns: Columns | None = None) -> None:
         self._native = native
-        self.records = Records()
+        self.records = Records(columns)
         self.header: list[str] = []
         self.separator = ""
         self.wide = False
         self._open: tuple[int, list[str]] | None = None
         """a row whose quoted cell is not closed yet, and where it began"""
 
-    def ahead(self, handle: BinaryIO, size: int) -> tuple[int, int]:
+    def ahead(self, handle: BinaryIO, size: int, allowance: Allowance) -> tuple[int, int]:
         """Take in the plain rows at the head of a file, on several cores; where they end, and the line that follows."""
         head = handle.read(_HEAD) if self._native else b""
         if not self._native or not head.isascii() or b"\0" in head or b'"' in head or b"\x1b" in head:
@@ -105,6 +111,8 @@ class _Reader:
         for end, piece in self._native.ahead(handle, begin, self.separator, len(self.header), self._spelt):
             self._take(first, piece)
             begin, first = end, first + piece.rows
+            if allowance.spent():
+                break
         return begin, first
 
     @property

@@ -7,8 +7,10 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
+from traindx.readers.coverage import Allowance
 from traindx.readers.logs.lines import RawBlocks
 from traindx.readers.model import Series
+from traindx.readers.series.columns import Columns
 from traindx.readers.tables.record import Records
 from traindx.vocabulary.metrics import normalise
 
@@ -71,15 +73,16 @@ def _guessed(rows: list[list[bytes]], width: int, path: str) -> list[str] | None
     return ["step", measure]
 
 
-def read_plain(handle: BinaryIO, path: str) -> list[Series] | None:
+def read_plain(handle: BinaryIO, path: str, allowance: Allowance | None = None) -> list[Series] | None:
     """The series of a file of numbers; None when it is none. The handle is left at its start then."""
     head = handle.read(_HEAD)
     handle.seek(0)
     names = plain_names(head, path)
     if names is None:
         return None
-    records = Records()
-    for first, data in RawBlocks(handle):
+    allowance = allowance or Allowance()
+    records = Records(Columns(allowance.points))
+    for first, data in RawBlocks(handle, allowance=allowance):
         for number, line in enumerate(data.split(b"\n"), first):
             cells = line.split()
             if len(cells) == len(names) and _is_numbers(line):

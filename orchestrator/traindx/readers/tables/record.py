@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from traindx.vocabulary.metrics import MetricName, normalise
 if TYPE_CHECKING:
     from traindx.readers.logs.bulk.digits import Floats, Places, Truths
 
+    Points = tuple[Floats, bytes, Places, Floats | None, Floats | None]
     ManyCells = tuple[str, Floats, Truths | None, Callable[[Places], bytes]]
     """a name, a value for each row, in which rows there is one (None: in all), and how to spell some of them"""
 
@@ -61,42 +63,25 @@ class Records:
         """Take in many records at once, all with the same names."""
         import numpy as np
 
-        epochs, steps = np.full(len(lines), np.nan), np.full(len(lines), np.nan)
-        measured: list[tuple[MetricName, ManyCells]] = []
-        for cell in cells:
-            name, values, present, _ = cell
-            metric = normalise(name)
-            if metric.kind not in {"epoch", "step"}:
-                measured.append((metric, cell))
-                continue
-            said = np.isfinite(values) if present is None else present & np.isfinite(values)
-            if metric.kind == "epoch":
-                epochs = np.where(said, values, epochs)
-            else:
-                steps = np.where(said & np.isnan(steps), values, steps)
-        counted = np.where(np.isnan(steps), np.where(np.isnan(epochs), 0, 1), 2)
+        self.mixed([(np.arange(len(lines)), cells)], lines)
+
+    def mixed(self, groups: list[tuple[Places, list[ManyCells]]], lines: Places) -> None:
+        """Take in many records at once: groups with the same names each, and which of the `lines` they stand on."""
         # Columns are numbered as they come up, row by row.
-        found = []
-        kinds = [counter for counter in range(3) if bool((counted == counter).any())]
-        for place, (metric, cell) in enumerate(measured):
-            for counter in kinds:
-                chosen = _chosen(cell[2], counted == counter if len(kinds) > 1 else None)
-                if chosen is None or len(chosen):
-                    found.append((0 if chosen is None else int(chosen[0]), place, counter, metric, cell, chosen))
-        everyone = np.arange(len(lines))
-        for _, _, counter, metric, (name, values, _, spell), chosen in sorted(found, key=lambda item: item[:2]):
-            column = self._home(name, metric, _COUNTERS[counter])
-            if column is None:
-                continue
-            picked = everyone if chosen is None else chosen
-            whole = len(picked) == len(lines)
-            if whole and self.expected > 2 * MOST_TEXTS:
+        shares = sorted(
+            (share for units, cells in groups for share in _shares(units, cells, lines)),
+            key=lambda share: (share.first, share.place),
+        )
+        homes: dict[int, tuple[Column, list[_Share]]] = {}
+        for share in shares:
+            column = self._home(share.name, share.metric, share.counted_by)
+            if column is not None:
+                homes.setdefault(id(column), (column, []))[1].append(share)
+        for column, given in homes.values():
+            if self.expected > 2 * MOST_TEXTS and all(share.chosen is None for share in given):
                 column.forget_texts()
-            texts = spell(picked) if column.keeps_texts(len(picked)) else b""
-            if whole:  # the usual row has all its cells: nothing to pick
-                column.extend(values, texts, lines, epochs, steps)
-            else:
-                column.extend(values.take(picked), texts, lines.take(picked), epochs.take(picked), steps.take(picked))
+            spelt = column.keeps_texts(sum(len(share) for share in given))
+            column.extend(*(given[0].points(spelt) if len(given) == 1 else _merged(given, spelt)))
 
     def _home(self, name: str, metric: MetricName, counted_by: str) -> Column | None:
         key = (name, counted_by)
@@ -105,6 +90,101 @@ class Records:
                 return None
             self._homes[key] = self.columns.column(name, metric, counted_by)
         return self._homes[key]
+
+
+@dataclass(frozen=True, eq=False)
+class _Share:
+    """What the records of a group have for one column; `chosen` says which of them, None for all."""
+
+    place: int
+    name: str
+    metric: MetricName
+    counted_by: str
+    units: Places
+    chosen: Places | None
+    values: Floats
+    lines: Places
+    epochs: Floats | None
+    steps: Floats | None
+    spell: Callable[[Places], bytes]
+
+    def __len__(self) -> int:
+        return len(self.units) if self.chosen is None else len(self.chosen)
+
+    @property
+    def first(self) -> int:
+        """The first record that has a value."""
+        return int(self.units[0 if self.chosen is None else int(self.chosen[0])])
+
+    def points(self, spelt: bool) -> Points:
+        """Values, spelling, lines and counters."""
+        import numpy as np
+
+        texts = b""
+        if spelt:
+            texts = self.spell(np.arange(len(self.units)) if self.chosen is None else self.chosen)
+        if self.chosen is None:  # the usual record has all its cells: nothing to pick
+            return self.values, texts, self.lines, self.epochs, self.steps
+        values, lines = self.values.take(self.chosen), self.lines.take(self.chosen)
+        epochs = None if self.epochs is None else self.epochs.take(self.chosen)
+        steps = None if self.steps is None else self.steps.take(self.chosen)
+        return values, texts, lines, epochs, steps
+
+
+def _shares(units: Places, cells: list[ManyCells], lines: Places) -> Iterator[_Share]:
+    """The records of a group, column by column."""
+    import numpy as np
+
+    lines = lines if len(units) == len(lines) else lines.take(units)
+    epochs, steps = np.full(len(lines), np.nan), np.full(len(lines), np.nan)
+    measured: list[tuple[MetricName, ManyCells]] = []
+    for cell in cells:
+        name, values, present, _ = cell
+        metric = normalise(name)
+        if metric.kind not in {"epoch", "step"}:
+            measured.append((metric, cell))
+            continue
+        said = np.isfinite(values) if present is None else present & np.isfinite(values)
+        if metric.kind == "epoch":
+            epochs = np.where(said, values, epochs)
+        else:
+            steps = np.where(said & np.isnan(steps), values, steps)
+    counted = np.where(np.isnan(steps), np.where(np.isnan(epochs), 0, 1), 2)
+    kinds = [counter for counter in range(3) if bool((counted == counter).any())]
+    counts_epochs, counts_steps = not bool(np.isnan(epochs).all()), not bool(np.isnan(steps).all())
+    for place, (metric, (name, values, present, spell)) in enumerate(measured):
+        for counter in kinds:
+            chosen = _chosen(present, counted == counter if len(kinds) > 1 else None)
+            if chosen is None or len(chosen):
+                told = (epochs if counts_epochs else None, steps if counts_steps else None)
+                yield _Share(place, name, metric, _COUNTERS[counter], units, chosen, values, lines, *told, spell)
+
+
+def _merged(shares: list[_Share], spelt: bool) -> Points:
+    """The points of several groups in the order of their records."""
+    import numpy as np
+
+    points = [share.points(spelt) for share in shares]
+    units = [share.units if share.chosen is None else share.units.take(share.chosen) for share in shares]
+    order = np.argsort(np.concatenate(units), kind="stable")
+    texts = b""
+    if spelt:
+        words = b"".join(found[1] for found in points).split(b"\n")
+        texts = b"\n".join([*(words[place] for place in order.tolist()), b""])
+    lengths = [len(found[0]) for found in points]
+    values, lines = (np.concatenate([found[place] for found in points])[order] for place in (0, 2))
+    epochs = _counters([found[3] for found in points], lengths, order)
+    return values, texts, lines, epochs, _counters([found[4] for found in points], lengths, order)
+
+
+def _counters(pieces: list[Floats | None], lengths: list[int], order: Places) -> Floats | None:
+    import numpy as np
+
+    if all(piece is None for piece in pieces):
+        return None
+    told = [np.full(n, np.nan) if piece is None else piece for piece, n in zip(pieces, lengths, strict=True)]
+    joined: Floats = np.concatenate(told)[order]
+    return joined
 
 
 def is_long_form(names: Iterable[str]) -> bool:

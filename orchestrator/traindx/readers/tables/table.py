@@ -2,56 +2,70 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import BinaryIO
 
-from traindx.readers.logs.lines import blocks, numbered
+from traindx.readers.coverage import Allowance
+from traindx.readers.logs.lines import RawBlocks, blocks
 from traindx.readers.model import Series
+from traindx.readers.series.columns import Columns
 from traindx.readers.tables.csvtable import read_csv
+from traindx.readers.tables.jsonlines import cells_of
 from traindx.readers.tables.jsontext import Leaf, NotJson, leaves
 from traindx.readers.tables.record import Records
 
 __all__ = ["read_csv", "read_json", "read_jsonl"]
 
 LARGEST_JSON = 32 << 20
-_LINES_BETWEEN_BOUNDS = 50_000
+_BLOCK = 1 << 20
+_SMALL = 16 << 10
+"""bytes that are parsed line by line: less than numpy takes to get going"""
 
 
-def read_jsonl(handle: BinaryIO, source: str, remark: Callable[[str], None] | None = None) -> list[Series]:
+def read_jsonl(
+    handle: BinaryIO,
+    source: str,
+    remark: Callable[[str], None] | None = None,
+    allowance: Allowance | None = None,
+    block: int = _BLOCK,
+) -> list[Series]:
     """The numbers of a file with one JSON object per line."""
-    table = Records()
-    for number, line in numbered(handle):
-        if number % _LINES_BETWEEN_BOUNDS == 0:
-            table.columns.bound()
-        if line.lstrip().startswith("{"):
-            try:
-                record = json.loads(line, parse_float=_Spelled, parse_int=_Spelled, parse_constant=_Spelled)
-            except (ValueError, RecursionError):
-                continue
-            table.row((name, text, number) for name, text in _flat(record))
-    table.columns.bound()
+    size = handle.seek(0, os.SEEK_END)
+    handle.seek(0)
+    allowance = allowance or Allowance()
+    table = Records(Columns(allowance.points))
+    bulk = None
+    blocks_of_lines = RawBlocks(handle, block, allowance=allowance)
+    for first, data in blocks_of_lines:
+        lines = data.replace(b"\r\n", b"\n") if b"\r" in data else data
+        if b"\r" in lines or (bulk is None and len(lines) <= _SMALL):
+            _parse(table, first, lines)
+        else:
+            if bulk is None:
+                from traindx.readers.native.library import library
+                from traindx.readers.tables.jsonlines import JsonLines
+
+                bulk = JsonLines(table, library())
+            bulk.block(first, lines)
+        if first == 1 and size:
+            table.columns.expect(len(data) / size)
+        table.columns.bound()
     series = table.columns.series(source)
-    for text in table.columns.remarks(source):
+    troubles = [f"`{source}`: {trouble}" for trouble in blocks_of_lines.troubles]
+    if blocks_of_lines.long_lines:
+        troubles.append(f"{blocks_of_lines.long_lines:,} lines of `{source}` are too long for a record; left out")
+    for text in [*table.columns.remarks(source), *troubles]:
         if remark is not None:
             remark(text)
     return series
 
 
-class _Spelled(str):
-    """A JSON number, kept as it is spelt."""
-
-    __slots__ = ()
-
-
-def _flat(record: Mapping[str, object], above: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
-    for key, value in record.items():
-        name = f"{above}/{key}" if above else key
-        if isinstance(value, str):
-            yield name, value
-        elif isinstance(value, dict) and depth < 4:
-            yield from _flat(value, name, depth + 1)
+def _parse(table: Records, first: int, data: bytes) -> None:
+    """Take in lines one by one."""
+    for at, line in enumerate(data.decode(errors="replace").split("\n"), first):
+        table.row((name, text, at) for name, text in cells_of(line) or ())
 
 
 def read_json(handle: BinaryIO, source: str) -> tuple[list[Series], str]:

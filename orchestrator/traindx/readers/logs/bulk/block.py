@@ -13,6 +13,10 @@ _NAMES = np.zeros(256, dtype=np.bool_)
 _NAMES[[*range(65, 91), *range(97, 123), ord("_"), ord("@"), *range(128, 256)]] = True
 
 
+_RANK = np.array([int.from_bytes(word.rjust(8, b"\0"), "little") for word in (b"[rank", b"[RANK", b"[Rank")], np.uint64)
+_LAST_FIVE = np.uint64(0xFFFFFFFFFF000000)
+
+
 class Block:
     """A block of a log, cut into units (lines, or the states of a progress bar between carriage returns)."""
 
@@ -80,6 +84,8 @@ class Block:
         longer = np.flatnonzero(lengths > 8)
         hashed[longer] += self.text.words(self.starts[longer] - 8, lengths[longer] - 8) * _MIX_TAIL
         named = np.flatnonzero(_NAMES.take((self.words >> np.uint64(56)).view(np.int64)))
+        # The lines of all ranks are one form: `[rank3]` and `[rank4]` hash alike.
+        named = named[~np.isin(self.words[named] & _LAST_FIVE, _RANK)]
         hashed[named] += self.text.words(self.stops[named], self.stops[named] - self.starts[named]) * _MIX_TAIL
         sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(hashed)])
         total: Words = sums[self.first_runs[1:]] - sums[self.first_runs[:-1]]

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx.readers.logs.bulk.block import Block
-from traindx.readers.logs.bulk.digits import Places, Words
-from traindx.readers.logs.bulk.layout import Layouts, Part
+from traindx.readers.logs.bulk.digits import Places, Truths, Words
+from traindx.readers.logs.bulk.layout import Layouts
+from traindx.readers.logs.bulk.parts import Part, by_rank
 from traindx.readers.logs.bulk.shares import give
-from traindx.readers.logs.bulk.skeleton import Lines, Skeleton, learn, span, values
+from traindx.readers.logs.bulk.skeleton import Lines, Number, Skeleton, digits_of, learn, span, values
 
 if TYPE_CHECKING:
     from traindx.readers.logs.textlog import LogReader, Plan
@@ -70,7 +71,7 @@ class Bulk:
     def block(self, first: int, data: bytes) -> None:
         """Take in a block that starts at line `first` and at the beginning of a line."""
         block = Block(first, data)
-        parts, left = self._layouts.read(block)
+        parts, left = self._layouts.read(block, self._reader)
         if bool(left.any()):
             rest = block.only(left)
             read = self._rest(rest)
@@ -103,7 +104,7 @@ class Bulk:
         shown = np.diff(block.first_runs) > 0
         tasks = [
             _Task(int(group[0]), group, int(keys[group[0]]))
-            for group in _groups(keys, np.flatnonzero(shown & ~longest))
+            for group in groups_of(keys, np.flatnonzero(shown & ~longest))
         ]
         alone = shown & longest
         alone |= ~shown & block.says_nan() if bool((~shown & (block.ends > block.begins)).any()) else False
@@ -128,9 +129,10 @@ class Bulk:
             units = units[counts == runs]
         lines = block.lines(units, runs)
         known = self._known[task.key]
-        for skeleton, plan in known[task.tried :]:
+        for tried, (skeleton, plan) in enumerate(known[task.tried :], task.tried):
             good = skeleton.fits(block.text, lines)
-            later += self._take(block, task, skeleton, plan, units[good], lines.only(good), parts)
+            fitting = replace(task, units=units[good], tried=tried)
+            later += self._take(block, fitting, skeleton, plan, lines.only(good), parts)
             units, lines = units[~good], lines.only(~good)
             if not len(units):
                 return later
@@ -145,7 +147,7 @@ class Bulk:
         raw = block.raw(unit)
         found = self._reader.understood(raw.decode(errors="replace"))
         plan = found[0] if found else None
-        skeleton = learn(raw, block.runs(unit), found[1] if found else None)
+        skeleton = learn(raw, block.runs(unit), found[1] if found else None, self._reader.labelled)
         if plan is not None and plan.form.ratios:
             skeleton.numbers = None
         known.append((skeleton, plan))
@@ -157,37 +159,58 @@ class Bulk:
         task: _Task,
         skeleton: Skeleton,
         plan: Plan | None,
-        units: Places,
         lines: Lines,
         parts: list[Part],
     ) -> list[_Task]:
+        units, later = task.units, []
         if not len(units):
             return []
         if skeleton.numbers is None:
             return [task.rest(units, alone=True)]
         if plan is None:
             return []
-        wanted = {place for place in (plan.form.epoch, plan.form.step) if place >= 0}
-        wanted.update(place for place, _ in plan.columns)
-        numbers = {place: values(block.text, lines, skeleton.numbers[place], self._code) for place in wanted}
-        if plan.form.total >= 0:
-            last = Lines(
-                lines.begin[-1:], lines.end[-1:], lines.starts[:, -1:], lines.ends[:, -1:], lines.words[:, -1:]
-            )
-            numbers[plan.form.total] = values(block.text, last, skeleton.numbers[plan.form.total], self._code)
-        texts: dict[int, bytes] = {}
-        for place, column in plan.columns:
-            if column.keeps_texts(len(units)):
-                spelled = skeleton.numbers[place]
-                if spelled.constant is None:
-                    texts[place] = block.text.spelled(*span(lines, spelled))
-                else:
-                    texts[place] = f"{spelled.text}\n".encode() * len(units)
-        parts.append(Part(plan, units, numbers, texts))
-        return []
+        ranks = None
+        if skeleton.rank >= 0:
+            ranks = digits_of(block.text, lines, skeleton.rank).view(np.int64)
+            met = self._met(block, task, plan, ranks)
+            if not bool(met.all()):
+                later = [task.rest(units[~met], task.tried)]
+                units, lines, ranks = units[met], lines.only(met), ranks[met]
+        parts += self._read(block, units, skeleton.numbers, plan, lines, ranks)
+        return later
+
+    def _met(self, block: Block, task: _Task, plan: Plan, ranks: Places) -> Truths:
+        """Which lines are of a rank whose columns are there, or may be made now: of the first line of all."""
+        first = int(ranks[0])
+        if task.units[0] == task.first and not self._reader.has_met(first, plan.shape):
+            self._reader.understood(block.raw(task.first).decode(errors="replace"))
+        known = [rank for rank in np.unique(ranks).tolist() if self._reader.has_met(rank, plan.shape)]
+        return np.isin(ranks, known)
+
+    def _read(
+        self,
+        block: Block,
+        units: Places,
+        spelled: list[Number],
+        plan: Plan,
+        lines: Lines,
+        ranks: Places | None,
+    ) -> list[Part]:
+        wanted = {place for place in (plan.form.epoch, plan.form.step, plan.form.total) if place >= 0}
+        wanted.update(field.index for field in plan.form.fields)
+        numbers = {place: values(block.text, lines, spelled[place], self._code) for place in wanted}
+
+        def spell(place: int, chosen: Places | None) -> bytes:
+            number = spelled[place]
+            if number.constant is not None:
+                return f"{number.text}\n".encode() * (len(units) if chosen is None else len(chosen))
+            starts, ends = span(lines, number)
+            return block.text.spelled(*((starts, ends) if chosen is None else (starts[chosen], ends[chosen])))
+
+        return by_rank(plan, ranks, units, numbers, spell, self._reader)
 
 
-def _groups(keys: Words, units: Places) -> list[Places]:
+def groups_of(keys: Words, units: Places) -> list[Places]:
     """Units of equal keys together, each group in order."""
     groups: list[Places] = []
     left, of_left = units, keys[units]

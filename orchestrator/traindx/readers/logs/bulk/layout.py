@@ -26,6 +26,7 @@ from traindx.readers.logs.bulk.digits import (
     eight,
     tens_power,
 )
+from traindx.readers.logs.bulk.parts import Part, by_rank
 from traindx.readers.logs.bulk.skeleton import Number, Skeleton, learn
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class Layout:
     """what to take from each column: its letter, or the digit nought"""
     most: Bytes
     """what may be left: nothing, or nine"""
+    rank: int = -1
+    """the run that says which rank speaks"""
 
     def rows(self, text: Text, begins: Places) -> Rows:
         """The lines that begin there, as far as they have this layout."""
@@ -109,16 +112,27 @@ class Rows:
             return closed_up(self._words(end), whole, places), places
         return self._run(number.whole) * np.uint64(10**places) + self._run(number.part), places
 
-    def texts(self, place: int) -> bytes:
-        """The spelling of one number of every line, each with a line feed."""
+    def ranks(self) -> Places | None:
+        """The rank that speaks in each line; None where none is told."""
+        return None if self.layout.rank < 0 else self._run(self.layout.rank).view(np.int64)
+
+    def only(self, chosen: Truths) -> Rows:
+        """Some of the lines."""
+        good = self.good.copy()
+        good[np.flatnonzero(good)[~chosen]] = False
+        return Rows(self.layout, self.digits[chosen], good)
+
+    def texts(self, place: int, chosen: Places | None = None) -> bytes:
+        """The spelling of one number of some lines (None: of all), each with a line feed."""
         number = self.layout.numbers[place]
+        digits = self.digits if chosen is None else self.digits[chosen]
         if number.constant is not None:
-            return f"{number.text}\n".encode() * len(self)
+            return f"{number.text}\n".encode() * len(digits)
         runs = [run for run in (number.whole, number.part, number.power) if run >= 0]
         begin = self.layout.runs[runs[0]][0] - number.before + _LEAD
         end = self.layout.runs[runs[-1]][1] + number.after + _LEAD
-        cells = np.empty((len(self), end - begin + 1), dtype=np.uint8)
-        np.add(self.digits[:, begin:end], self.layout.zero[begin:end], out=cells[:, :-1])
+        cells = np.empty((len(digits), end - begin + 1), dtype=np.uint8)
+        np.add(digits[:, begin:end], self.layout.zero[begin:end], out=cells[:, :-1])
         cells[:, -1] = 10
         return cells.tobytes()
 
@@ -147,7 +161,7 @@ def lay_out(raw: bytes, runs: list[tuple[int, int]], skeleton: Skeleton, plan: P
     if plan is not None:
         form = plan.form
         wanted = {place for place in (form.epoch, form.step, form.total) if place >= 0}
-        wanted |= {place for place, _ in plan.columns}
+        wanted |= {field.index for field in form.fields}
     numbers = {place: skeleton.numbers[place] for place in wanted}
     for number in numbers.values():
         parts = [runs[run][1] - runs[run][0] for run in (number.whole, number.part) if run >= 0]
@@ -162,7 +176,7 @@ def lay_out(raw: bytes, runs: list[tuple[int, int]], skeleton: Skeleton, plan: P
         if place not in skeleton.literals:
             zero[_LEAD + begin : _LEAD + end] = 48
             most[_LEAD + begin : _LEAD + end] = 9
-    return Layout(plan, numbers, runs, width, zero, most)
+    return Layout(plan, numbers, runs, width, zero, most, skeleton.rank)
 
 
 _ENOUGH = 24
@@ -175,16 +189,6 @@ _TRIAL = 4
 """blocks after which layouts have to have read half of the lines, or are given up"""
 
 
-@dataclass(frozen=True)
-class Part:
-    """Lines of one plan, with the numbers that the plan asks for, by their place in the line."""
-
-    plan: Plan
-    units: Places
-    numbers: dict[int, Floats]
-    texts: dict[int, bytes]
-
-
 class Layouts:
     """Reads what has a known layout; learns new ones from what has not."""
 
@@ -194,7 +198,7 @@ class Layouts:
         self._offered = self._read = 0
         self._worth_it = True
 
-    def read(self, block: Block) -> tuple[list[Part], Truths]:
+    def read(self, block: Block, reader: LogReader) -> tuple[list[Part], Truths]:
         """The lines whose layout is known, and which units are left."""
         left: Truths = np.ones(len(block), dtype=np.bool_)
         parts: list[Part] = []
@@ -209,10 +213,9 @@ class Layouts:
                     break
                 rows = layout.rows(block.text, block.begins.take(units))
                 if len(rows):
-                    read = units[rows.good]
-                    left[read] = False
-                    if layout.plan is not None:
-                        parts.append(_part(layout.plan, rows, read))
+                    rows, found = _parts(layout.plan, rows, units, reader)
+                    parts += found
+                    left[units[rows.good]] = False
                     units = units[~rows.good]
         self._blocks += 1
         self._offered += len(block)
@@ -238,13 +241,21 @@ class Layouts:
             plan = found[0] if found else None
             if plan is not None and plan.form.ratios:
                 continue
-            layout = lay_out(raw, runs, learn(raw, runs, found[1] if found else None), plan)
+            layout = lay_out(raw, runs, learn(raw, runs, found[1] if found else None, reader.labelled), plan)
             if layout is not None:
                 known.append(layout)
                 self._count += 1
 
 
-def _part(plan: Plan, rows: Rows, units: Places) -> Part:
+def _parts(plan: Plan | None, rows: Rows, units: Places, reader: LogReader) -> tuple[Rows, list[Part]]:
+    """The parts of rows, and those rows: what a rank says that was not met before is left for later."""
+    if plan is None:
+        return rows, []
+    ranks = rows.ranks()
+    if ranks is not None:
+        known = [rank for rank in np.unique(ranks).tolist() if reader.has_met(rank, plan.shape)]
+        met = np.isin(ranks, known)
+        if not bool(met.all()):
+            rows, ranks = rows.only(met), ranks[met]
     numbers = {place: rows.values(place) for place in rows.layout.numbers}
-    texts = {place: rows.texts(place) for place, column in plan.columns if column.keeps_texts(len(units))}
-    return Part(plan, units, numbers, texts)
+    return rows, by_rank(plan, ranks, units[rows.good], numbers, rows.texts, reader)

@@ -9,7 +9,7 @@ import numpy as np
 
 from traindx.readers.logs.bulk.block import Block
 from traindx.readers.logs.bulk.digits import Floats, Places, Truths
-from traindx.readers.logs.bulk.layout import Part
+from traindx.readers.logs.bulk.parts import Part
 
 if TYPE_CHECKING:
     from traindx.readers.logs.textlog import LogReader

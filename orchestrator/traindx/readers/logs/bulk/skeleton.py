@@ -14,8 +14,9 @@ import numpy as np
 
 from traindx.readers.logs.bulk.digits import WIDEST, Floats, Places, Text, Truths, Words, decimals
 from traindx.readers.logs.form import NUMBER
+from traindx.readers.logs.ranks import LABEL, prefix_of
 from traindx.readers.native.library import Library
-from traindx.vocabulary.prefixes import LOOSE_PREFIX, PREFIX, RANK
+from traindx.vocabulary.prefixes import LOOSE_PREFIX
 
 _PARTS = re.compile(rb"([-+]?)(\d*)(\.?)(\d*)(?:[eE]([-+]?)(\d+))?")
 # Digits after these are counted by `NUMBER`: groups of thousands and exponents.
@@ -50,6 +51,8 @@ class Skeleton:
     """runs whose width is fixed"""
     literals: dict[int, bytes]
     """runs that belong to a name (`top5`): their digits are fixed"""
+    rank: int = -1
+    """the run that says which rank speaks: lines of all ranks have one skeleton"""
     words: Words = field(init=False)
 
     def __post_init__(self) -> None:
@@ -122,15 +125,15 @@ def values(text: Text, lines: Lines, number: Number, code: Library | None) -> Fl
 
 
 def _by_words(text: Text, lines: Lines, number: Number) -> tuple[Floats, Places]:
-    whole = _run(text, lines, number.whole)
+    whole = digits_of(text, lines, number.whole)
     places = np.zeros(len(lines.begin), dtype=np.int64)
     part = None
     if number.part >= 0:
         places = lines.ends[number.part] - lines.starts[number.part]
-        part = _run(text, lines, number.part)
+        part = digits_of(text, lines, number.part)
     powers = None
     if number.power >= 0:
-        powers = _run(text, lines, number.power).view(np.int64)
+        powers = digits_of(text, lines, number.power).view(np.int64)
         powers = -powers if number.power_negative else powers
     found, exact = decimals(whole, part, places, powers)
     return -found if number.negative else found, np.flatnonzero(~exact)
@@ -142,22 +145,23 @@ def span(lines: Lines, number: Number) -> tuple[Places, Places]:
     return lines.starts[runs[0]] - number.before, lines.ends[runs[-1]] + number.after
 
 
-def _run(text: Text, lines: Lines, run: int) -> Words:
+def digits_of(text: Text, lines: Lines, run: int) -> Words:
+    """The number that one run of every line spells; nought where there is none."""
     if run < 0:
         return np.zeros(len(lines.begin), dtype=np.uint64)
     return text.digits(lines.ends[run], lines.ends[run] - lines.starts[run])
 
 
-def learn(raw: bytes, runs: list[tuple[int, int]], spelled: tuple[str, ...] | None) -> Skeleton:
+def learn(raw: bytes, runs: list[tuple[int, int]], spelled: tuple[str, ...] | None, labelled: bool = False) -> Skeleton:
     """The skeleton of a line with these runs; `spelled` are its numbers, None where it reports nothing."""
     edges = [0, *(edge for run in runs for edge in run), len(raw)]
     gaps = [raw[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
     # Bytes that are no text become lone surrogates here: they count as they stand, one for one.
     line = raw.decode(errors="surrogateescape")
-    prefix = PREFIX.match(line)
-    start = prefix.end() if prefix else 0
+    start, _, told = prefix_of(line, labelled)  # a prefix is plain text: its places are those of its bytes
     spans = [_bytes_of(line, start, found.span()) for found in NUMBER.finditer(line[start:])]
-    loose = LOOSE_PREFIX.match(line)
+    label = LABEL.match(line) if labelled else None
+    loose = LOOSE_PREFIX.match(line, label.end() if label else 0)
     fixed_until = len(line[: loose.end()].encode(errors="surrogateescape")) if loose else 0
     head = len(line[:start].encode(errors="surrogateescape"))
     counted = {place for place, gap in enumerate(gaps[1:-1], 1) if _COUNTED.fullmatch(gap)}
@@ -168,17 +172,13 @@ def learn(raw: bytes, runs: list[tuple[int, int]], spelled: tuple[str, ...] | No
         if begin < max(fixed_until, head) or place in counted
     }
     inside = {place for place, (begin, end) in enumerate(runs) for a, b in spans if a <= begin and end <= b}
-    rank = RANK.search(prefix[0]) if prefix else None
-    told = rank.start(1) if rank else -1  # a prefix is plain text: its places are those of its bytes
     literals = {
-        place: raw[begin:end]
-        for place, (begin, end) in enumerate(runs)
-        if (begin >= head and place not in inside) or begin == told
+        place: raw[begin:end] for place, (begin, end) in enumerate(runs) if begin >= head and place not in inside
     }
-    numbers = _numbers(raw, runs, spans, spelled)
-    if _straddles(runs, spans):
-        numbers = None
-    return Skeleton(gaps, numbers, widths, literals)
+    rank = next((place for place, (begin, _) in enumerate(runs) if begin == told), -1)
+    odd = _straddles(runs, spans) or (told >= 0 and rank < 0)
+    numbers = None if odd else _numbers(raw, runs, spans, spelled)
+    return Skeleton(gaps, numbers, widths, literals, rank)
 
 
 def _straddles(runs: list[tuple[int, int]], spans: list[tuple[int, int]]) -> bool:
@@ -201,23 +201,25 @@ def _numbers(
     found = [raw[begin:end].decode(errors="replace") for begin, end in spans]
     if tuple(found) != spelled:
         return None
-    numbers = []
-    at = {begin: place for place, (begin, _) in enumerate(runs)}
-    for (begin, end), text in zip(spans, found, strict=True):
-        parts = _PARTS.fullmatch(raw, begin, end)
-        if parts is None:
-            constant = _constant(text)
-            if constant is None:
-                return None
-            numbers.append(Number(constant=constant, text=text))
-            continue
-        whole, part, power = (at.get(parts.start(group), -1) if parts[group] else -1 for group in (2, 4, 6))
-        used = [run for run in (whole, part, power) if run >= 0]
-        if not used or any(b - a != 1 for a, b in pairwise(used)):
-            return None
-        before, after = runs[used[0]][0] - begin, end - runs[used[-1]][1]
-        numbers.append(Number(None, "", parts[1] == b"-", whole, part, power, parts[5] == b"-", before, after))
-    return numbers
+    numbers = [number_at(raw, runs, span) for span in spans]
+    return None if None in numbers else [number for number in numbers if number is not None]
+
+
+def number_at(raw: bytes, runs: list[tuple[int, int]], span: tuple[int, int]) -> Number | None:
+    """The runs that spell the number between two places of a line; None where they are no plain decimal."""
+    begin, end = span
+    parts = _PARTS.fullmatch(raw, begin, end)
+    if parts is None:
+        text = raw[begin:end].decode(errors="replace")
+        constant = _constant(text)
+        return None if constant is None else Number(constant=constant, text=text)
+    at = {first: place for place, (first, _) in enumerate(runs)}
+    whole, part, power = (at.get(parts.start(group), -1) if parts[group] else -1 for group in (2, 4, 6))
+    used = [run for run in (whole, part, power) if run >= 0]
+    if not used or any(b - a != 1 for a, b in pairwise(used)):
+        return None
+    before, after = runs[used[0]][0] - begin, end - runs[used[-1]][1]
+    return Number(None, "", parts[1] == b"-", whole, part, power, parts[5] == b"-", before, after)
 
 
 def _constant(text: str) -> float | None:
