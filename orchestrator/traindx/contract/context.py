@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from traindx.contract.coverage import CoverageRow
 from traindx.contract.signal import Fact, Signal
 from traindx.contract.value import Value
 
@@ -110,16 +111,6 @@ class ClusterSummary(Value):
     ranks: list[int] = Field(default_factory=list, description="the processes whose lines are mixed in the file")
     job: str = Field(default="", description="the scheduler's number of the job")
     launchers: list[str] = Field(default_factory=list, description="`torchrun`, `slurm`: what started it")
-
-
-class CoverageRow(Value):
-    """How much of one kind of thing was read."""
-
-    what: str = Field(description="`logs`, `data tables`, `code files`, …")
-    read: int
-    of: int = Field(description="all that there is; estimated where reading stopped before the end was known")
-    unit: str = Field(description="what is counted: `files`, `bytes`, `rows`, `values` or `runs`")
-    whole: bool = Field(description="whether nothing was left out")
 
 
 class RunSummary(Value):

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from traindx.contract.context import RunSummary, UnreadFile
+from traindx.contract.coverage import CoverageRow, coverage_text
 from traindx.contract.value import Value
 
 Status = Literal["diagnosis_complete", "partial", "needs_more_data", "healthy"]
@@ -115,6 +116,7 @@ class Diagnosis(Value):
     analysis_artifacts: dict[str, str] = Field(default_factory=dict)
     runs: list[RunSummary] = Field(default_factory=list, description="filled when the folder holds several runs")
     missing: list[str] = Field(default_factory=list)
+    coverage: list[CoverageRow] = Field(default_factory=list, description="how much of the run was read")
     unread: list[UnreadFile] = Field(default_factory=list, description="files that a reader failed on")
     provenance: Provenance = Provenance()
 
@@ -128,3 +130,8 @@ class Diagnosis(Value):
     def possible(self) -> list[RootCause]:
         """What else it could be, besides the causes named."""
         return self.root_causes[len(self.named) :]
+
+    @property
+    def read(self) -> str:
+        """How much of the run was read, in one line."""
+        return coverage_text(self.coverage)

@@ -64,6 +64,7 @@ def conclude(
         questions=_distinct([row for one in findings for row in one.questions]) if status == "needs_more_data" else [],
         sections=lead.sections,
         missing=context.missing,
+        coverage=context.coverage,
         unread=context.unread,
         provenance=_provenance(provenance, findings),
     )
@@ -102,6 +103,7 @@ def several_runs(
         questions=[] if healthy else [f"Which run? For example: `traindx diagnose {place}`"],
         runs=rows,
         missing=context.missing,
+        coverage=context.coverage,
         unread=context.unread,
         provenance=provenance,
     )

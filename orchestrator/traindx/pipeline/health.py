@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from traindx.contract import Answer, ContextPackage, Diagnosis, SeriesSummary, Signal
+from traindx.contract.coverage import coverage_text
 from traindx.contract.request import Reported, Request
 from traindx.pipeline.request.observed import observations
 from traindx.vocabulary.kinds import KINDS, WANTED, WISHES
 
 FEWEST_POINTS = 4
 MOST_NAMED = 3
+TELLING = frozenset({"logs", "metrics tables"})
 ENDED_WELL = frozenset({"run-completed", "run-ended-in-order"})
 LEARNED = ("loss-fell", "fine-tuning-rate", "adversaries-balanced", "accuracy-high")
 """signals that show a good level or a fall, by how much they say"""
@@ -36,6 +38,18 @@ def with_reasons(
     if not well:
         return answered
     answered = answered.model_copy(update={"reasons": _reasons(context, signals)})
+    unread = _unread(context)
+    if unread:
+        return answered.model_copy(
+            update={
+                "status": "needs_more_data",
+                "summary": "What was read looks healthy, but not everything that could show a failure was read.",
+                "questions": unread,
+            }
+        )
+    if partial := [row for row in context.coverage if not row.whole]:
+        summary = f"{diagnosis.summary} This holds for what was read: {coverage_text(partial)}."
+        answered = answered.model_copy(update={"summary": summary})
     ended = [
         answer
         for row, answer in zip(reported, answers, strict=True)
@@ -50,6 +64,18 @@ def with_reasons(
             "questions": [ended[0].why],
         }
     )
+
+
+def _unread(context: ContextPackage) -> list[str]:
+    """The logs and tables of which nothing was read: what they hold may be the failure."""
+    kept = context.artifacts
+    harmless = {*kept.config, *kept.data, *kept.outputs, *kept.checkpoints, *kept.model_code}
+    rows = [f"`{row.path}` could not be read: {row.reason}" for row in context.unread if row.path not in harmless]
+    skipped = [row for row in context.coverage if row.unit == "files" and not row.whole and row.what in TELLING]
+    return rows + [
+        f"{row.read:,} of {row.of:,} {row.what} were read: diagnose a part of the folder, or the run you mean"
+        for row in skipped
+    ]
 
 
 def _answer(

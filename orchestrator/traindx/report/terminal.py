@@ -51,6 +51,8 @@ def as_text(diagnosis: Diagnosis, page: Page, title: str) -> str:
     if diagnosis.missing and not page.verbose:
         several = "" if len(diagnosis.missing) == 1 else "s"
         canvas.text(f"Not found or not read: {len(diagnosis.missing)} remark{several}; -v lists them.", style="dim")
+    if diagnosis.read:
+        canvas.text(f"Read: {diagnosis.read}.", style="dim")
     canvas.text(_footer(diagnosis), style="dim")
     return canvas.drawn()
 

@@ -15,7 +15,8 @@ from traindx.contract import (
     RunSummary,
     SeriesSummary,
 )
-from traindx.contract.context import ClusterSummary, CoverageRow, UnreadFile
+from traindx.contract.context import ClusterSummary, UnreadFile
+from traindx.contract.coverage import CoverageRow
 from traindx.runtime import Task, ToolOutput
 
 SURVEY = Task("survey")

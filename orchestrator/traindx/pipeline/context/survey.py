@@ -12,7 +12,8 @@ from traindx.contract import (
     ErrorSummary,
     SeriesSummary,
 )
-from traindx.contract.context import ClusterSummary, CoverageRow, UnreadFile
+from traindx.contract.context import ClusterSummary, UnreadFile
+from traindx.contract.coverage import CoverageRow
 from traindx.pipeline.context.model import Survey
 from traindx.pipeline.context.runs import several_runs
 from traindx.readers import Run
