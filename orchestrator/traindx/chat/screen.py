@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from traindx.chat.flow import Flow
-from traindx.chat.memory import inside, state_folder
+from traindx.chat.memory import state_folder
 from traindx.contract import Event
-from traindx.report.canvas import visible
+from traindx.definitions.visible import visible
+from traindx.pipeline.outputs import inside
 from traindx.report.render import Page
 
 PROMPT = "traindx> "

@@ -94,6 +94,9 @@ class Provenance(Value):
     skipped: list[str] = Field(
         default_factory=list, description="those of the notes that say which tools had nothing to look at"
     )
+    unwritten: list[str] = Field(
+        default_factory=list, description="what was asked for and could not be written: a picture, a transcript"
+    )
 
 
 class Diagnosis(Value):
@@ -116,6 +119,7 @@ class Diagnosis(Value):
     runs: list[RunSummary] = Field(default_factory=list, description="filled when the folder holds several runs")
     missing: list[str] = Field(default_factory=list)
     unread: list[UnreadFile] = Field(default_factory=list, description="files that a reader failed on")
+    notable: list[str] = Field(default_factory=list, description="those of `missing` that every report shows")
     provenance: Provenance = Provenance()
 
     @property

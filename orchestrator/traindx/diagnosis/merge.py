@@ -65,6 +65,7 @@ def conclude(
         sections=lead.sections,
         missing=context.missing,
         unread=context.unread,
+        notable=context.notable,
         provenance=_provenance(provenance, findings),
     )
 
@@ -103,6 +104,7 @@ def several_runs(
         runs=rows,
         missing=context.missing,
         unread=context.unread,
+        notable=context.notable,
         provenance=provenance,
     )
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-import re
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from traindx.definitions.visible import visible
 from traindx.report.render import Page
 
 
@@ -69,12 +69,3 @@ class Canvas:
     def drawn(self) -> str:
         """Everything so far, without trailing spaces."""
         return "\n".join(line.rstrip() for line in self._out.getvalue().splitlines()) + "\n"
-
-
-# Logs are data: an escape sequence or a bidirectional override in a quote must not drive the reader's terminal.
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def visible(text: str) -> str:
-    """The text with control characters spelled out."""
-    return _UNSEEN.sub(lambda match: f"\\x{ord(match.group()):02x}", text)

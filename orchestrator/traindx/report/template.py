@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from traindx.contract import Diagnosis
+from traindx.definitions.visible import visible
 from traindx.errors import DefinitionError
-from traindx.report.canvas import visible
 
 
 def as_document(template: Path, diagnosis: Diagnosis, title: str) -> str:

@@ -45,12 +45,16 @@ def as_text(diagnosis: Diagnosis, page: Page, title: str) -> str:
             canvas.heading(heading)
             canvas.text(words, indent=2)
         _list(canvas, "Not found or not read", diagnosis.missing)
+    else:
+        _list(canvas, "Please note", diagnosis.notable)
     _list(canvas, "Could not be read", [f"`{row.path}`: {row.reason}" for row in diagnosis.unread])
     _list(canvas, "Notes", diagnosis.provenance.notes if page.verbose else telling_notes(diagnosis))
+    _list(canvas, "Not written", diagnosis.provenance.unwritten)
     canvas.gap()
-    if diagnosis.missing and not page.verbose:
-        several = "" if len(diagnosis.missing) == 1 else "s"
-        canvas.text(f"Not found or not read: {len(diagnosis.missing)} remark{several}; -v lists them.", style="dim")
+    others = [row for row in diagnosis.missing if row not in diagnosis.notable]
+    if others and not page.verbose:
+        several = "" if len(others) == 1 else "s"
+        canvas.text(f"Not found or not read: {len(others)} remark{several}; -v lists them.", style="dim")
     canvas.text(_footer(diagnosis), style="dim")
     return canvas.drawn()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
+from traindx.contract.remark import Notable
 from traindx.readers.faults import Remarks
 from traindx.readers.folder.glance import Glance
 from traindx.readers.folder.roles import by_content, by_name, is_binary, needs_look
@@ -136,7 +137,7 @@ def find_files(scope: Scope, remark: Remarks) -> list[RunFile]:
     for kind, paths in (("a symbolic link", found.links), ("a pipe, socket or device", found.devices)):
         if paths:
             others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-            remark(f"`{_safe(min(paths))}`{others}: {kind}, not followed")
+            remark(Notable(f"`{_safe(min(paths))}`{others}: {kind}, not followed"))
     for path in found.aim[:3]:
         remark(
             f"`{_safe(path)}`: Aim's own database is not read; write `aim.Repo('.').query_metrics().dataframe()`"
