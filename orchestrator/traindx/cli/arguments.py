@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 from pathlib import Path
 
@@ -27,9 +28,20 @@ def target(text: str) -> Path:
     return Path(text)
 
 
+def amount(text: str) -> float:
+    """A number, 0 or more."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not found >= 0:
+        raise argparse.ArgumentTypeError(f"must be a number, 0 or more, not `{text}`")
+    return found
+
+
 def size(text: str) -> int:
     """`500M` or `4G`, in bytes."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?) *([KMGT]?)(?:I?B)?", text.strip().upper())
     if found is None or not float(found.group(1)):
-        raise argparse.ArgumentTypeError(f"`{text}` is not a size: write 500M or 4G")
+        raise argparse.ArgumentTypeError(f"must be a size such as 500M or 4G, not `{text}`")
     return int(float(found.group(1)) * _UNITS[found.group(2)])

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from traindx.cli.arguments import HERE, run_path, size, target
+from traindx.cli.arguments import HERE, amount, run_path, size, target
 from traindx.cli.streams import say
 from traindx.definitions.choices import BRAINS, EFFORTS, STDIN
 from traindx.definitions.visible import visible
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Commands = argparse._SubParsersAction
 LONGEST_TITLE = 300
+FAIL_ON = ("low", "medium", "high", "critical")
+"""the contract's severities, spelled out because importing the contract takes longer than printing the help"""
 PATH_HELP = (
     "a run folder, a file from it, a zip or tar, - for a log on standard input; or several of them"
     " (default: the current folder)"
@@ -54,7 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_brain_options(parser)
     parser.add_argument(
         "--fail-on",
-        choices=("low", "medium", "high", "critical"),
+        choices=FAIL_ON,
         metavar="SEVERITY",
         help="exit with 1 when a cause of this severity (low, medium, high, critical) or worse is found",
     )
@@ -71,8 +73,8 @@ def add_brain_options(parser: argparse.ArgumentParser) -> None:
     )
     brain.add_argument("--model", metavar="NAME", help="opus, sonnet, haiku, fable, or a full id")
     brain.add_argument("--effort", choices=EFFORTS, help="reasoning effort")
-    brain.add_argument("--max-usd", type=float, metavar="USD", help="the most the model may cost (default: 1)")
-    brain.add_argument("--max-seconds", type=float, metavar="S", help="the longest the model may take (default: 300)")
+    brain.add_argument("--max-usd", type=amount, metavar="USD", help="the most the model may cost (default: 1)")
+    brain.add_argument("--max-seconds", type=amount, metavar="S", help="the longest the model may take (default: 300)")
     brain.add_argument(
         "--mask-user-names", action="store_true", default=None, help="also mask user names in the paths that are sent"
     )

@@ -100,7 +100,7 @@ def _evidence(canvas: Canvas, piece: Evidence) -> None:
     place = f"{piece.source}, {piece.locator}" if piece.locator else piece.source
     canvas.text(f"- {piece.claim}  ({piece.kind}, {mark})", indent=5)
     canvas.text(place, style="dim", indent=7)
-    canvas.verbatim(f"> {piece.quote}", indent=7)
+    canvas.verbatim("\n".join(f"> {line}" for line in piece.quote.splitlines()), indent=7)
 
 
 def _list(canvas: Canvas, heading: str, rows: list[str]) -> None:
