@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from traindx.cli.diagnose import Commands
 
@@ -15,8 +15,7 @@ EXAMPLES = """to switch it on:
   fish   traindx completion fish > ~/.config/fish/completions/traindx.fish"""
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(NamedTuple):
     """An option or a positional argument: its spellings, what it is for, and what may follow."""
 
     flags: tuple[str, ...]

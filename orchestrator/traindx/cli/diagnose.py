@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -163,7 +164,9 @@ def show(diagnosis: Diagnosis, args: argparse.Namespace, title: str) -> int:
 def announce(args: argparse.Namespace) -> None:
     """Say what is being read before anything slow begins; without a path it is the current folder."""
     given, args.path = args.path, args.path or [HERE]
-    if args.quiet or not all(path == STDIN or Path(path).exists() for path in args.path):
+    # Unlike those of `Path`, these raise for no name at all.
+    there = all(path == STDIN or os.path.isfile(path) or os.path.isdir(path) for path in args.path)  # noqa: PTH112, PTH113
+    if args.quiet or not there:
         return
     names = ", ".join("standard input" if path == STDIN else path for path in args.path)
     say(f"traindx: reading {visible(names) if given else f'the current folder, {visible(str(Path.cwd()))}'}")

@@ -12,9 +12,8 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from traindx.cli.arguments import HERE, amount, size
 from traindx.cli.diagnose import FAIL_ON
@@ -29,8 +28,7 @@ USUAL_USD, USUAL_SECONDS = 1.0, 300.0
 _SWITCHES = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """How a value is read, and which values even a stranger's file may set: those that spend and send no more."""
 
     read: Callable[[object], object]

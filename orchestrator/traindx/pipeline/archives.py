@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import tarfile
 import zipfile
@@ -31,7 +32,7 @@ _BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFError
 
 def is_archive(path: Path) -> bool:
     """Whether to unpack a file; raises `UnreadableInput` where its name promises an archive and it is a broken one."""
-    if not path.name.lower().endswith(SUFFIXES) or not path.is_file():
+    if not path.name.lower().endswith(SUFFIXES) or not os.path.isfile(path):  # noqa: PTH113 - no name makes it raise
         return False
     try:
         if zipfile.is_zipfile(path):
@@ -63,6 +64,8 @@ def unpack(path: Path, folder: Path, most: int | None, remarks: list[str]) -> No
         if not unpacked.members:
             raise UnreadableInput(path, f"the archive is damaged: {error}") from None
         remarks.append(Notable(f"`{path.name}` is damaged; {unpacked.members} files were unpacked before that"))
+    if not unpacked.members:
+        raise UnreadableInput(path, "the archive holds no file")
     if unpacked.cut:
         done = f"{unpacked.members:,} files and {unpacked.bytes / 1e6:,.0f} MB were unpacked"
         remarks.append(

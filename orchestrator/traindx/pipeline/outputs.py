@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -78,7 +77,7 @@ def _refuse_inside(target: Path | str, read_only: Sequence[Path | str]) -> None:
 
 
 def _replace(real: Path, data: bytes, kind: int | None, mode: int | None) -> None:
-    beside = real.parent / f".traindx-{secrets.token_hex(6)}"
+    beside = real.parent / f".traindx-{os.urandom(6).hex()}"
     # The kernel takes the umask off 0o666, as it does for every file a shell makes.
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode)
     try:
