@@ -61,7 +61,13 @@ def check(value: Any, schema: dict[str, Any], known: dict[str, Any]) -> None:
         for item in value:
             check(item, schema.get("items", {}), known)
     elif "type" in schema:
-        kinds: dict[str, Any] = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "null": type(None)}
+        kinds: dict[str, Any] = {
+            "string": str,
+            "integer": int,
+            "number": (int, float),
+            "boolean": bool,
+            "null": type(None),
+        }
         assert isinstance(value, kinds[schema["type"]]), (value, schema)
 
 

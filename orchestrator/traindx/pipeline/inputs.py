@@ -13,7 +13,7 @@ from pathlib import Path
 from traindx.contract import Event, Listener, null_listener
 from traindx.definitions.choices import STDIN
 from traindx.definitions.project import Project
-from traindx.errors import UsageError
+from traindx.errors import UnreadableInput, UsageError
 from traindx.pipeline.archives import is_archive, unpack
 from traindx.pipeline.options import Choices
 from traindx.pipeline.spool import spool
@@ -58,6 +58,8 @@ def open_run(path: Paths, choices: Choices | None = None) -> Iterator[OpenRun]:
     began = time.perf_counter()
     chosen = choices or Choices()
     with resolve_inputs(path, chosen.get("max_input")) as (scope, remarks):
+        if not scope.only and scope.root == Path(scope.root.anchor):
+            raise UnreadableInput(scope.root, "it is the whole machine; give the folder of a run")
         project = Project.around(scope.root)
         listener = chosen.get("listener", null_listener)
         unsandboxed = chosen.get("allow_unsandboxed_tools", False)

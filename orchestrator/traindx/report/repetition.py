@@ -20,7 +20,7 @@ def unsaid(text: str, diagnosis: Diagnosis) -> str:
 
 
 def _said(diagnosis: Diagnosis) -> Iterator[str]:
-    yield from (diagnosis.summary, *diagnosis.excluded, *diagnosis.questions, *diagnosis.missing)
+    yield from (diagnosis.summary, *diagnosis.reasons, *diagnosis.excluded, *diagnosis.questions, *diagnosis.missing)
     for cause in diagnosis.root_causes:
         yield cause.issue
     for cause in diagnosis.named:
