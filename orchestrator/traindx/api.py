@@ -206,7 +206,9 @@ def _run_sync(work: Coroutine[Any, Any, Diagnosis]) -> Diagnosis:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
+        # A system that gives no event loop any descriptors leaves the work unbegun.
+        with contextlib.closing(work):
+            return asyncio.run(work)
     answer: list[Diagnosis] = []
     trouble: list[BaseException] = []
 

@@ -52,11 +52,12 @@ def test_a_log_on_a_closed_stdin_is_refused(shell: Shell) -> None:
     assert "which is closed" in shell("traindx chat /etc <&-").stderr
 
 
-@pytest.mark.parametrize("limit", ["ulimit -n 12", "ulimit -v 150000", "ulimit -u 1"])
+@pytest.mark.parametrize("limit", ["ulimit -n 5", "ulimit -n 8", "ulimit -n 12", "ulimit -v 60000"])
 def test_a_worker_that_cannot_start_is_no_answer(shell: Shell, broken_run: Path, limit: str) -> None:
     done = shell(f'{limit}; traindx diagnose "$RUN" --json', RUN=broken_run)
-    if done.returncode == 0:
-        pytest.skip(f"`{limit}` does not hold here")  # the administrator may start any number of processes
+    if done.returncode == 0:  # how many descriptors are enough depends on the system: then the answer is whole
+        assert json.loads(done.stdout)["root_causes"][0]["id"] == SHOWN
+        return
     assert (done.returncode, done.stdout) == (3, "")
     assert "Traceback" not in done.stderr
     assert complaint(done.stderr).startswith("traindx: ")
