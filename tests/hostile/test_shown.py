@@ -9,6 +9,7 @@ import pytest
 
 from traindx import TraindxError, diagnose
 from traindx.api import gather_context
+from traindx.readers.faults import Remarks
 from traindx.readers.folder import discover
 from traindx.readers.logs.unzip import Unzipped
 
@@ -40,10 +41,10 @@ def test_the_whole_machine_is_no_run() -> None:
 
 
 def test_the_folders_of_the_system_are_not_walked() -> None:
-    remarks: list[str] = []
-    walk = discover._Walk("/", remarks.append, ["proc", "sys", "dev"])
+    remarks = Remarks()
+    walk = discover._Walk("/", remarks, ["proc", "sys", "dev"])
     walk.run()
-    assert (walk.seen, remarks) == (0, [])
+    assert (walk.seen, remarks.texts) == (0, [])
 
 
 def test_a_gzipped_log_that_swells_is_not_read_to_its_end(tmp_path: Path) -> None:

@@ -59,6 +59,8 @@ def _explain(error: Exception, verbose: bool) -> None:
 
         say(traceback.format_exc().rstrip())
     elif isinstance(error, OSError) and error.strerror:
+        # An event loop that got only half of its descriptors complains once more when it is thrown away.
+        sys.unraisablehook = lambda _: None
         where = f" (`{error.filename}`)" if error.filename else ""
         _complain(f"the system refused what was needed: {error.strerror.lower()}{where}")
     else:
