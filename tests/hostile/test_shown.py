@@ -11,7 +11,6 @@ from traindx import TraindxError, diagnose
 from traindx.api import gather_context
 from traindx.readers.faults import Remarks
 from traindx.readers.folder import discover
-from traindx.readers.logs.unzip import Unzipped
 
 pytestmark = pytest.mark.slow
 
@@ -45,20 +44,3 @@ def test_the_folders_of_the_system_are_not_walked() -> None:
     walk = discover._Walk("/", remarks, ["proc", "sys", "dev"])
     walk.run()
     assert (walk.seen, remarks.texts) == (0, [])
-
-
-def test_a_gzipped_log_that_swells_is_not_read_to_its_end(tmp_path: Path) -> None:
-    import gzip
-    import io
-
-    bomb = gzip.compress(bytes(80 << 20))
-    text = Unzipped(io.BytesIO(bomb), b"")
-    count = 0
-    while piece := text.read(1 << 20):
-        count += len(piece)
-    assert count < 66 << 20
-    assert "swells" in text.trouble
-    honest = "".join(f"step {number} loss {1 / (number + 1):.6f}\n" for number in range(100_000)).encode()
-    plain = Unzipped(io.BytesIO(gzip.compress(honest)), b"")
-    assert b"".join(iter(lambda: plain.read(1 << 20), b"")) == honest
-    assert plain.trouble == ""
