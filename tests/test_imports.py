@@ -35,6 +35,7 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="3.10 finds only packages that list their top level")
 def test_every_import_is_declared() -> None:
     declared = {normal(re.split(r"[^\w.-]", row)[0]) for row in requires("traindx") or []}
     homes = packages_distributions()

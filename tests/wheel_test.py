@@ -44,6 +44,10 @@ def main() -> int:
         first = demo["root_causes"][0]
         print(f"wheel: {wheel.name}; demo from /: {demo['status']}, {first['id']} at {first['confidence']}")
         assert demo["status"] == "diagnosis_complete", demo["status"]
+        command = str(temp / "env" / "bin" / "traindx")
+        picture = temp / "loss.png"
+        run(command, "diagnose", str(ROOT / "examples" / "schedule-change"), "--plot", str(picture), cwd=Path("/"))
+        assert picture.read_bytes().startswith(b"\x89PNG"), "a picture must need nothing more"
         where = run(str(python), "-c", "import traindx.definitions.content as c; print(c.ROOT)", cwd=Path("/")).strip()
         assert Path(where).name == "_content", where
         assert content_of(Path(where)) == content_of(ROOT), content_of(Path(where)) ^ content_of(ROOT)

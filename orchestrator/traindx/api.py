@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import Unpack
 
 from traindx.contract import ContextPackage, Diagnosis, Event, null_listener
+from traindx.definitions.choices import BrainName
 from traindx.definitions.project import Project
 from traindx.pipeline.brain_choice import wants_claude
 from traindx.pipeline.inputs import Paths, open_run, open_toolbelt, resolve_inputs
-from traindx.pipeline.options import BrainName, Choices
+from traindx.pipeline.options import Choices, check_choices
+from traindx.pipeline.transcript import TranscriptFile
 
 if TYPE_CHECKING:
     from traindx.pipeline.outgoing import Outgoing
@@ -51,23 +53,41 @@ def diagnose(path: Paths, message: str = "", **choices: Unpack[Choices]) -> Diag
 
     Raises:
         TraindxError: the path cannot be read, or a definition file is wrong. The message is one clear sentence.
+        TypeError: there is no such keyword; nothing was opened.
     """
+    check_choices(choices)
     if wants_claude(choices):
         return _run_sync(_interruptible(path, message, choices))
-    return _run_sync(adiagnose(path, message, **choices))
+    return _run_sync(_diagnosed(path, message, choices))
 
 
-async def adiagnose(path: Paths, message: str = "", **choices: Unpack[Choices]) -> Diagnosis:
-    """`diagnose` for programs that already run an event loop; cancelling it ends the worker."""
-    async with open_session(path, **choices) as session:
-        return await session.diagnose(message)
+def adiagnose(path: Paths, message: str = "", **choices: Unpack[Choices]) -> Coroutine[Any, Any, Diagnosis]:
+    """`diagnose` for programs that already run an event loop, to be awaited; cancelling it ends the worker."""
+    check_choices(choices)
+    return _diagnosed(path, message, choices)
 
 
-async def stream(path: Paths, message: str = "", **choices: Unpack[Choices]) -> AsyncGenerator[Event, None]:
+async def _diagnosed(path: Paths, message: str, choices: Choices, stop: asyncio.Event | None = None) -> Diagnosis:
+    async with open_session(path, stop, **choices) as session:
+        diagnosis = await session.diagnose(message)
+        kept = session.transcript
+        if not isinstance(kept, TranscriptFile) or not kept.trouble:
+            return diagnosis
+        made = diagnosis.provenance
+        unwritten = [*made.unwritten, kept.trouble]
+        return diagnosis.model_copy(update={"provenance": made.model_copy(update={"unwritten": unwritten})})
+
+
+def stream(path: Paths, message: str = "", **choices: Unpack[Choices]) -> AsyncGenerator[Event, None]:
     """The events of a diagnosis as they happen; the last one is `done` and carries the diagnosis.
 
-    Outgoing the loop, or cancelling the task that runs it, ends the investigation.
+    Leaving the loop, or cancelling the task that runs it, ends the investigation.
     """
+    check_choices(choices)
+    return _events(path, message, choices)
+
+
+async def _events(path: Paths, message: str, choices: Choices) -> AsyncGenerator[Event, None]:
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[Event | None] = asyncio.Queue()
     also = choices.get("listener", null_listener)
@@ -80,7 +100,7 @@ async def stream(path: Paths, message: str = "", **choices: Unpack[Choices]) -> 
 
     listening = choices.copy()
     listening["listener"] = hear
-    work = asyncio.ensure_future(adiagnose(path, message, **listening))
+    work = asyncio.ensure_future(_diagnosed(path, message, listening))
     work.add_done_callback(lambda _: queue.put_nowait(None))
     try:
         while (event := await queue.get()) is not None:
@@ -96,12 +116,17 @@ async def stream(path: Paths, message: str = "", **choices: Unpack[Choices]) -> 
                 await work
 
 
-@contextlib.asynccontextmanager
-async def open_session(
+def open_session(
     path: Paths, stop: asyncio.Event | None = None, **choices: Unpack[Choices]
-) -> AsyncIterator[Session]:
+) -> contextlib.AbstractAsyncContextManager[Session]:
     """A run kept open: `await session.diagnose(…)`, then `await session.ask(…)`. Setting `stop` ends a model's work."""
-    with open_run(path, choices.get("listener", null_listener)) as run:
+    check_choices(choices)
+    return _opened(path, stop, choices)
+
+
+@contextlib.asynccontextmanager
+async def _opened(path: Paths, stop: asyncio.Event | None, choices: Choices) -> AsyncIterator[Session]:
+    with open_run(path, choices) as run:
         # The worker needs as long to wake up as this process needs for the other rooms' imports: both at once.
         from traindx.pipeline.session import Session
 
@@ -109,9 +134,10 @@ async def open_session(
             yield session
 
 
-def gather_context(path: Paths, message: str = "") -> ContextPackage:
+def gather_context(path: Paths, message: str = "", **choices: Unpack[Choices]) -> ContextPackage:
     """The context package of a run, with the symptoms that the message and the artifacts show."""
-    with open_run(path) as run:
+    check_choices(choices)
+    with open_run(path, choices) as run:
         from traindx.pipeline.context import gather
         from traindx.pipeline.request import understand
 
@@ -119,8 +145,13 @@ def gather_context(path: Paths, message: str = "") -> ContextPackage:
     return context.model_copy(update={"symptoms": list(understand(message, context).symptoms)})
 
 
-async def what_leaves(path: Paths, message: str = "", **choices: Unpack[Choices]) -> Outgoing:
-    """What an investigation with a model would send first; nothing is sent."""
+def what_leaves(path: Paths, message: str = "", **choices: Unpack[Choices]) -> Coroutine[Any, Any, Outgoing]:
+    """What an investigation with a model would send first, to be awaited; nothing is sent."""
+    check_choices(choices)
+    return _would_leave(path, message, choices)
+
+
+async def _would_leave(path: Paths, message: str, choices: Choices) -> Outgoing:
     from traindx.pipeline.outgoing import first_requests
 
     quiet = choices.copy()
@@ -140,8 +171,7 @@ async def _interruptible(path: Paths, message: str, choices: Choices) -> Diagnos
     """A diagnosis that Ctrl-C brings to its end instead of throwing it away; a second one throws it away."""
     stop = asyncio.Event()
     with _interrupts(stop):
-        async with open_session(path, stop, **choices) as session:
-            return await session.diagnose(message)
+        return await _diagnosed(path, message, choices, stop)
 
 
 @contextlib.contextmanager
@@ -176,7 +206,9 @@ def _run_sync(work: Coroutine[Any, Any, Diagnosis]) -> Diagnosis:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
+        # A system that gives no event loop any descriptors leaves the work unbegun.
+        with contextlib.closing(work):
+            return asyncio.run(work)
     answer: list[Diagnosis] = []
     trouble: list[BaseException] = []
 

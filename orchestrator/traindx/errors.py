@@ -3,8 +3,11 @@
 TraindxError            the root; `str(error)` is the sentence a person reads
 ├── UsageError          the request cannot be carried out as typed
 │   ├── UnknownName     a name that is not in the list, with the nearest ones that are
-│   └── UnreadableInput a path that is missing, forbidden or not what it should be
-└── DefinitionError     an agent, tool or failure-mode file is wrong; knows the file and the line
+│   ├── UnreadableInput a path that is missing, forbidden or not what it should be
+│   └── UnwritableOutput a file that cannot be written as asked
+├── DefinitionError     an agent, tool, failure-mode or settings file is wrong; knows the file and the line
+└── InternalFault       traindx itself could not do its work: no answer, and not the user's doing
+    └── WorkerUnavailable the process that reads the run cannot be started
 """
 
 from __future__ import annotations
@@ -50,6 +53,22 @@ class UnreadableInput(UsageError):
     def __init__(self, path: Path | str, why: str) -> None:
         self.path, self.why = path, why
         super().__init__(f"cannot read `{path}`: {why}")
+
+
+class UnwritableOutput(UsageError):
+    """A file that cannot be written as asked."""
+
+    def __init__(self, path: Path | str, why: str) -> None:
+        self.path, self.why = path, why
+        super().__init__(f"cannot write `{path}`: {why}")
+
+
+class InternalFault(TraindxError):
+    """traindx itself could not do its work; what was asked for has no answer."""
+
+
+class WorkerUnavailable(InternalFault):
+    """The process that reads the run cannot be started."""
 
 
 class DefinitionError(TraindxError):

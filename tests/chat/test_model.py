@@ -37,7 +37,7 @@ def test_follow_ups_are_the_models_with_the_evidence_at_hand(served: Serve, brok
         say("Yes."),
     )
     said = chatted(server, ["What was the rate before?", "Is that sure?", "/evidence 1", "thanks", "/cost"], broken_run)
-    assert "I look.\nAt epoch 6 it was 0.015.\n\n- then 0.4\n\nYes.\n" in said
+    assert "I look.\nAt epoch 6 it was 0.015.\n\n- then 0.4\n\ntraindx> Is that sure?\nYes.\n" in said
     assert "Hm, the rate." not in said
     assert "> 17      lr: 0.4" in said
     assert "What was the rate before?" in asked(server)[2]

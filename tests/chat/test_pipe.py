@@ -1,4 +1,4 @@
-"""A chat in a pipe: no prompt, no colours, and nothing written where it must not be."""
+"""A chat in a pipe: questions stand above their answers, no colours, and nothing written where it must not be."""
 
 import json
 import subprocess
@@ -29,7 +29,8 @@ def test_questions_in_answers_out(broken_run: Path) -> None:
     assert "DIAGNOSIS" in done.stdout
     assert "> 17      lr: 0.4" in done.stdout
     assert "0.2 instead of 0.4" in done.stdout
-    assert "traindx>" not in done.stdout
+    asked = [row for row in done.stdout.splitlines() if row.startswith("traindx> ")]
+    assert asked == ["traindx> why?", "traindx> /evidence 1", "traindx> what if I halve the lr?"]
     assert "\x1b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
 

@@ -21,7 +21,7 @@ MESSAGE = "loss went up after epoch 7"
 
 def test_json_on_stdout_is_the_contract_and_nothing_else(traindx: Command, broken_run: Path) -> None:
     done = traindx("diagnose", broken_run, "-m", MESSAGE, "--json")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, f"traindx: reading {broken_run}\n")
     diagnosis = Diagnosis.model_validate_json(done.stdout)
     assert diagnosis.schema_version == 1
     assert diagnosis.provenance.brain == "local"
@@ -120,10 +120,13 @@ def test_version_and_help(traindx: Command) -> None:
     ("arguments", "complaint"),
     [
         (["diagnos", "."], "there is no command `diagnos`. Did you mean `diagnose`?"),
-        (["diagnose"], "PATH"),
+        (["diagnose", ""], "a path is empty"),
+        (["diagnose", "{run}", "--max-usd", "-1"], "0 or more"),
+        (["diagnose", "{run}", "--max-input", "many"], "500M"),
+        (["schema", "diagnoses"], "diagnosis"),
         (["diagnose", "{tmp}/nowhere"], "no such file or folder"),
-        (["diagnose", "{run}", "--format", "pdf"], "pdf"),
-        (["diagnose", "{run}", "--specialist", "ml-debuger"], "Did you mean `ml-debugger`?"),
+        (["diagnose", "{run}", "-q", "--format", "pdf"], "pdf"),
+        (["diagnose", "{run}", "-q", "--specialist", "ml-debuger"], "Did you mean `ml-debugger`?"),
         (["diagnose", "{run}", "--output", "{tmp}/no/such/folder/x.md"], "cannot write"),
         (["diagnose", "{run}", "--frobnicate"], "--frobnicate"),
         (["tool", "Raed", "{run}"], "there is no tool `Raed`. Did you mean `Read`?"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import math
 import sqlite3
@@ -83,7 +84,7 @@ def test_other_files_are_not_taken_for_mlflow() -> None:
 
 
 def _database(path: Path, runs: list[tuple[str, str]], wal: bool = False) -> bytes:
-    with sqlite3.connect(path) as store:
+    with contextlib.closing(sqlite3.connect(path)) as store, store:
         if wal:
             store.execute("pragma journal_mode = wal")
         store.executescript(
@@ -147,7 +148,7 @@ def test_a_database_in_a_file_is_left_as_it_is(tmp_path: Path, monkeypatch: pyte
 def test_a_query_without_end_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("traindx.readers.trackers.database._SECONDS", 0.2)
     path = tmp_path / "x.db"
-    with sqlite3.connect(path) as store:
+    with contextlib.closing(sqlite3.connect(path)) as store, store:
         store.execute("create table metrics (key text, value float, timestamp int, run_uuid text, step int)")
         store.execute(
             "create view runs as select x as run_uuid, 'FAILED' as status, x as start_time from"
@@ -160,7 +161,7 @@ def test_a_query_without_end_is_stopped(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_trackio(tmp_path: Path) -> None:
     path = tmp_path / "demo.db"
-    with sqlite3.connect(path) as store:
+    with contextlib.closing(sqlite3.connect(path)) as store, store:
         store.execute("create table metrics (id integer primary key, run_name text, step int, metrics text)")
         store.execute("create table configs (id integer primary key, run_name text, config text)")
         rows = [("old", 0, '{"loss": 9}'), ("new", 0, '{"loss": 1}'), ("new", 3, '{"loss": "NaN"}'), ("new", 4, "{")]

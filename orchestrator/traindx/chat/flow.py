@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from traindx.report.canvas import visible
+from traindx.definitions.visible import visible
 from traindx.report.render import Page
 
 _FENCE = re.compile(r"\s*(`{3,})")

@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 import secrets
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,8 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from traindx.contract import Diagnosis, Value
-from traindx.errors import UnreadableInput, UsageError
+from traindx.errors import UnreadableInput, UnwritableOutput, UsageError
+from traindx.pipeline.outputs import inside, write_file
 from traindx.pipeline.transcript import read_transcript
 from traindx.redaction import Redactor
 
@@ -46,13 +46,6 @@ def state_folder() -> Path:
     return Path(os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser()) / "traindx"
 
 
-def inside(place: Path, paths: Sequence[str]) -> bool:
-    """Whether a place lies in what is only ever read."""
-    real = place.resolve()
-    runs = [Path(path).resolve() for path in paths]
-    return any(real == run or run in real.parents for run in runs)
-
-
 class Memory:
     """Where one chat is written, after every turn."""
 
@@ -73,9 +66,11 @@ class Memory:
         text = Remembered.model_validate({**cleaned, "paths": chat.paths}).model_dump_json(indent=1)
         try:
             self.place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            replace_file(self.place, text, mode=0o600)
+            write_file(self.place, text, mode=0o600)
         except OSError as error:
             self.why_not = f"`{self.place.parent}` cannot be written: {error.strerror or error}"
+        except UnwritableOutput as error:
+            self.why_not = f"`{self.place.parent}` cannot be written: {error.why}"
 
 
 def recall(paths: Sequence[str], named: str) -> tuple[Remembered, Path | None]:
@@ -94,14 +89,6 @@ def recall(paths: Sequence[str], named: str) -> tuple[Remembered, Path | None]:
     raise UsageError(
         f"there is no chat about `{' '.join(paths)}` to resume; start one: `traindx chat {' '.join(paths)}`"
     )
-
-
-def replace_file(place: Path, text: str, mode: int) -> None:
-    """Write a file that is either complete or untouched."""
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=place.parent, prefix=".traindx-", delete=False) as file:
-        file.write(text)
-    Path(file.name).chmod(mode)
-    Path(file.name).replace(place)
 
 
 def _stem(paths: Sequence[str]) -> str:

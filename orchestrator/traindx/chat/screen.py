@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from traindx.chat.flow import Flow
-from traindx.chat.memory import inside, state_folder
+from traindx.chat.memory import state_folder
 from traindx.contract import Event
-from traindx.report.canvas import visible
+from traindx.definitions.visible import visible
+from traindx.pipeline.outputs import inside
 from traindx.report.render import Page
 
 PROMPT = "traindx> "
@@ -82,7 +83,13 @@ class Screen:
             sys.stderr.write(PROMPT)
             sys.stderr.flush()
         line = sys.stdin.readline()
-        return line.rstrip("\r\n") if line else None
+        if not line:
+            return None
+        typed = line.rstrip("\r\n")
+        # A terminal shows what is typed; of a pipe the answers would stand there without their questions.
+        if typed.strip() and not sys.stdin.isatty():
+            self._write(f"{PROMPT}{visible(typed)}\n")
+        return typed
 
     def _status(self, words: str) -> None:
         """One line of progress on stderr, where somebody watches; empty takes it away."""

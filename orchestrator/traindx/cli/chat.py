@@ -6,7 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from traindx.cli.diagnose import Commands, add_brain_options, choices_from
+from traindx.cli.arguments import run_path
+from traindx.cli.diagnose import Commands, add_brain_options, add_input_options, choices_from
+from traindx.definitions.choices import STDIN
 from traindx.errors import UsageError
 
 EXAMPLES = """examples:
@@ -31,7 +33,7 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "path", metavar="PATH", nargs="*", help="a run folder, a file from it, a zip or tar; or several"
+        "path", metavar="PATH", nargs="*", type=run_path, help="a run folder, a file from it, a zip or tar; or several"
     )
     parser.add_argument("-m", "--message", default="", help="what you see, in your own words")
     parser.add_argument(
@@ -42,6 +44,7 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
         help="continue the last chat about PATH, or CASE (a saved chat or a transcript), without a new diagnosis",
     )
     parser.add_argument("--specialist", metavar="NAME", help="send this specialist (see `traindx agents`)")
+    add_input_options(parser)
     add_brain_options(parser)
     parser.set_defaults(run=run)
 
@@ -57,7 +60,9 @@ def run(args: argparse.Namespace) -> int:
     if resume and not paths and Path(resume).is_dir():
         # `traindx chat --resume runs/42`: the folder was meant as PATH.
         paths, resume = [resume], ""
-    if "-" in paths:
+    if sys.stdin is None:
+        raise UsageError("a chat reads your questions from standard input, which is closed")
+    if STDIN in paths:
         raise UsageError("a chat reads your questions from standard input: save the log to a file and pass its name")
     if not paths and not resume:
         raise UsageError("which run? `traindx chat PATH`")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from traindx.cli.diagnose import PATH_HELP, Commands
+from traindx.cli.arguments import run_path, target
+from traindx.cli.diagnose import PATH_HELP, Commands, add_input_options, announce, choices_from
 
 
 def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentParser) -> None:
@@ -13,7 +13,7 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
     parser = commands.add_parser(
         "gather", parents=[shared], help="print what was found in a run, as the specialists see it"
     )
-    parser.add_argument("path", metavar="PATH", nargs="+", help=PATH_HELP)
+    parser.add_argument("path", metavar="PATH", nargs="*", type=run_path, help=PATH_HELP)
     parser.add_argument("-m", "--message", default="", help="what you see; its symptoms go into the package")
     parser.add_argument(
         "--what-leaves",
@@ -22,20 +22,24 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
     )
     parser.add_argument("--specialist", metavar="NAME", help="with --what-leaves: the specialist that would be sent")
     parser.add_argument("--model", metavar="NAME", help="with --what-leaves: the model that would be asked")
-    parser.add_argument("--mask-user-names", action="store_true", help="with --what-leaves: mask user names in paths")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the package to FILE instead of stdout")
+    parser.add_argument(
+        "--mask-user-names", action="store_true", default=None, help="with --what-leaves: mask user names in paths"
+    )
+    parser.add_argument("--output", type=target, metavar="FILE", help="write the package to FILE instead of stdout")
+    add_input_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Gather and print."""
+    announce(args)
     from traindx.api import gather_context
     from traindx.cli.output import page_for, write
     from traindx.report import render_context
 
     if args.what_leaves:
         return _what_leaves(args)
-    package = gather_context(args.path, args.message)
+    package = gather_context(args.path, args.message, **choices_from(args))
     write(render_context(package, "json" if args.json else "terminal", page_for(args)), args.output)
     return 0
 
@@ -46,7 +50,6 @@ def _what_leaves(args: argparse.Namespace) -> int:
     import json
 
     from traindx.api import what_leaves
-    from traindx.cli.diagnose import choices_from
     from traindx.cli.output import page_for, write
     from traindx.report.outgoing import as_text
 

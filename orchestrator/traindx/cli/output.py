@@ -7,19 +7,19 @@ import contextlib
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from traindx.cli.streams import print_result
 from traindx.contract import Event, Listener, null_listener
-from traindx.errors import UsageError
-from traindx.report.canvas import visible
+from traindx.definitions.visible import visible
+from traindx.pipeline.outputs import write_file
 from traindx.report.render import Page
 
 
 def page_for(args: argparse.Namespace) -> Page:
     """The reader's page: the terminal's width and colours, or 80 plain columns in a pipe or a file."""
-    to_terminal = sys.stdout.isatty() and getattr(args, "output", None) is None
+    to_terminal = sys.stdout is not None and sys.stdout.isatty() and getattr(args, "output", None) is None
     width = min(shutil.get_terminal_size((80, 24)).columns, 110) if to_terminal else 80
     # https://no-color.org: any non-empty value switches colours off.
     color = to_terminal and not args.no_color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -29,17 +29,9 @@ def page_for(args: argparse.Namespace) -> Page:
 def write(text: str, output: Path | None = None) -> None:
     """To stdout, or into a file that is either complete or untouched."""
     if output is None:
-        sys.stdout.write(text.encode(sys.stdout.encoding or "utf-8", "replace").decode(sys.stdout.encoding or "utf-8"))
-        return
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=output.parent, prefix=".traindx-", delete=False
-        ) as file:
-            file.write(text)
-        Path(file.name).chmod(0o644)
-        Path(file.name).replace(output)
-    except OSError as error:
-        raise UsageError(f"cannot write `{output}`: {error.strerror or error}") from None
+        print_result(text)
+    else:
+        write_file(output, text)
 
 
 @contextlib.contextmanager

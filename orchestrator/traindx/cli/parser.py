@@ -8,10 +8,13 @@ from collections.abc import Collection, Sequence
 from typing import NoReturn
 
 from traindx import __version__
-from traindx.cli import agents, chat, demo, diagnose, eval, explain, gather, replay, tool, tools
+from traindx.cli import agents, chat, completion, demo, diagnose, eval, explain, gather, replay, schema, tool, tools
 from traindx.errors import UsageError, did_you_mean
 
-COMMANDS = (diagnose, gather, chat, replay, agents, tools, tool, explain, demo, eval)
+COMMANDS = (diagnose, gather, chat, replay, agents, tools, tool, explain, demo, eval, schema, completion)
+
+CONFIGURED = ("diagnose", "gather", "chat")
+"""commands that take defaults from the project's settings; the others behave the same everywhere"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -38,6 +41,15 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     if not arguments:
         parser.print_help(sys.stdout)
         raise SystemExit(0)
+    chosen = parser.parse_args(arguments)
+    if chosen.command not in CONFIGURED:
+        return chosen
+    from traindx.cli.settings import load_settings
+
+    defaults = load_settings(chosen.path, vars(chosen))
+    if not defaults:
+        return chosen
+    commands.choices[chosen.command].set_defaults(**defaults)
     return parser.parse_args(arguments)
 
 

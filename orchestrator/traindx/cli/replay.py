@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from traindx.cli.arguments import target
 from traindx.cli.diagnose import Commands
 
 
@@ -21,7 +22,7 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
     parser.add_argument(
         "--format", choices=("terminal", "markdown", "json"), default="terminal", help="how to print the result"
     )
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the result to FILE instead of stdout")
+    parser.add_argument("--output", type=target, metavar="FILE", help="write the result to FILE instead of stdout")
     parser.set_defaults(run=run)
 
 

@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from traindx.cli.diagnose import Commands
+from traindx.cli.arguments import HERE, run_path
+from traindx.cli.diagnose import Commands, add_input_options
 from traindx.cli.picture import FIELD, form_of, without_pictures, write_picture
 from traindx.errors import UsageError
 
@@ -26,8 +27,9 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
         add_help=False,
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="see `traindx tools`")
-    parser.add_argument("path", metavar="PATH", type=Path, nargs="?", help="a run folder, or one file from it")
+    parser.add_argument("path", metavar="PATH", type=run_path, nargs="?", help="a run folder, or one file from it")
     parser.add_argument("fields", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    add_input_options(parser)
     parser.add_argument("-h", "--help", action="store_true", help="show this, or the options of NAME")
     parser.set_defaults(run=lambda args: run(args, parser))
 
@@ -38,6 +40,7 @@ def run(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from traindx.cli.output import page_for, write
     from traindx.definitions.project import Project
     from traindx.errors import UnknownName
+    from traindx.runtime.toolbelt import WITHHELD
 
     if args.name is None:
         if not args.help:
@@ -45,8 +48,13 @@ def run(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         parser.print_help()
         return 0
     paths, fields = _paths_and_fields(args)
-    with resolve_inputs(paths or [Path()]) as (scope, _), open_toolbelt(scope, Project.around(scope.root)) as toolbelt:
+    with (
+        resolve_inputs(paths or [HERE], args.max_input) as (scope, _),
+        open_toolbelt(scope, Project.around(scope.root), unsandboxed=bool(args.allow_unsandboxed_tools)) as toolbelt,
+    ):
         specs = toolbelt.specs()
+        if args.name in toolbelt.withheld:
+            raise UsageError(f"`{args.name}` was {WITHHELD}")
         if args.name not in specs:
             raise UnknownName("tool", args.name, specs)
         options = _options(specs[args.name])
@@ -75,12 +83,12 @@ def run(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     return 0
 
 
-def _paths_and_fields(args: argparse.Namespace) -> tuple[list[Path], list[str]]:
+def _paths_and_fields(args: argparse.Namespace) -> tuple[list[str], list[str]]:
     """The words before the first option are paths too."""
     if args.path is None:
         return [], args.fields
     more = next((at for at, word in enumerate(args.fields) if word.startswith("-")), len(args.fields))
-    return [args.path, *(Path(word) for word in args.fields[:more])], args.fields[more:]
+    return [args.path, *map(run_path, args.fields[:more])], args.fields[more:]
 
 
 def _options(spec: ToolSpec) -> argparse.ArgumentParser:

@@ -6,7 +6,8 @@ import argparse
 import json
 from pathlib import Path
 
-from traindx.cli.diagnose import Commands
+from traindx.cli.diagnose import Commands, add_input_options
+from traindx.cli.streams import say
 
 
 def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentParser) -> None:
@@ -15,6 +16,7 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
     parser.add_argument(
         "path", metavar="PATH", type=Path, nargs="?", default=Path(), help="a project with .traindx/tools/"
     )
+    add_input_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -25,10 +27,14 @@ def run(args: argparse.Namespace) -> int:
     from traindx.definitions.project import Project
     from traindx.readers import Scope
     from traindx.report.canvas import Canvas
+    from traindx.runtime.toolbelt import WITHHELD
 
     scope = Scope.of(args.path)
-    with open_toolbelt(scope, Project.around(scope.root)) as toolbelt:
+    unsandboxed = bool(args.allow_unsandboxed_tools)
+    with open_toolbelt(scope, Project.around(scope.root), unsandboxed=unsandboxed) as toolbelt:
         specs = toolbelt.specs()
+        for name in toolbelt.withheld:
+            say(f"traindx: `{name}` was {WITHHELD}")
         problems = list(toolbelt.problems)
     if problems:
         raise problems[0]

@@ -95,6 +95,9 @@ class Provenance(Value):
     skipped: list[str] = Field(
         default_factory=list, description="those of the notes that say which tools had nothing to look at"
     )
+    unwritten: list[str] = Field(
+        default_factory=list, description="what was asked for and could not be written: a picture, a transcript"
+    )
 
 
 class Diagnosis(Value):
@@ -118,6 +121,7 @@ class Diagnosis(Value):
     missing: list[str] = Field(default_factory=list)
     coverage: list[CoverageRow] = Field(default_factory=list, description="how much of the run was read")
     unread: list[UnreadFile] = Field(default_factory=list, description="files that a reader failed on")
+    notable: list[str] = Field(default_factory=list, description="those of `missing` that every report shows")
     provenance: Provenance = Provenance()
 
     @property

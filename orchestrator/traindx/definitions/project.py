@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from traindx.contract import ProjectProfile
-from traindx.definitions import frontmatter
+if TYPE_CHECKING:
+    from traindx.contract import ProjectProfile
 
 FOLDER = ".traindx"
 
@@ -53,6 +54,10 @@ class Project:
         path = self.home / "project.md" if self.home else None
         if path is None or not path.is_file():
             return None
+        # Where a project is must be known before anything that takes long to import is needed.
+        from traindx.contract import ProjectProfile
+        from traindx.definitions import frontmatter
+
         parsed = frontmatter.parse(path, required=False)
         return ProjectProfile(source=f"{FOLDER}/project.md", facts=parsed.values, prose=parsed.body.strip())
 

@@ -66,6 +66,7 @@ def conclude(
         missing=context.missing,
         coverage=context.coverage,
         unread=context.unread,
+        notable=context.notable,
         provenance=_provenance(provenance, findings),
     )
 
@@ -105,6 +106,7 @@ def several_runs(
         missing=context.missing,
         coverage=context.coverage,
         unread=context.unread,
+        notable=context.notable,
         provenance=provenance,
     )
 

@@ -11,7 +11,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from traindx.errors import DefinitionError, UnreadableInput
-from traindx.pipeline.inputs import ARCHIVES, laid_out
+from traindx.pipeline.archives import SUFFIXES
+from traindx.pipeline.inputs import laid_out
 
 TRUTH = "truth.yaml"
 
@@ -79,7 +80,7 @@ def _some(cases: list[LabelledCase], path: Path) -> list[LabelledCase]:
 
 def _archives(folder: Path) -> list[Path]:
     """The archives below a folder, except those that belong to a case."""
-    found = [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(ARCHIVES) and path.is_file()]
+    found = [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(SUFFIXES) and path.is_file()]
     return [path for path in found if not any((parent / TRUTH).is_file() for parent in path.parents)]
 
 

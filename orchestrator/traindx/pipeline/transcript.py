@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -89,6 +90,8 @@ class TranscriptFile:
 
     def __init__(self, path: Path, earlier: Record | None = None) -> None:
         self.path = path
+        self.trouble = ""
+        """why it is incomplete, for a person to read"""
         self._redactor = Redactor()
         self._waiting: dict[tuple[str, str, str], deque[Mapping[str, Any]]] = {}
         for entry in earlier.entries if earlier else ():
@@ -104,8 +107,15 @@ class TranscriptFile:
     def write(self, kind: str, entry: Mapping[str, Any]) -> None:
         """Add an entry. What the model said is kept as it is: it has seen no secret, and its thinking is signed."""
         kept = dict(entry) if kind == "turn" else self._redactor.clean_json(dict(entry))
-        self._file.write(json.dumps({"kind": kind, **{k: v for k, v in kept.items() if k != "kind"}}) + "\n")
-        self._file.flush()
+        line = json.dumps({"kind": kind, **{k: v for k, v in kept.items() if k != "kind"}}) + "\n"
+        if self.trouble:
+            return
+        try:
+            self._file.write(line)
+            self._file.flush()
+        except OSError as error:
+            # An investigation may have cost money: a full disk ends its transcript, not its answer.
+            self.trouble = f"the transcript `{self.path}` is incomplete: {(error.strerror or str(error)).lower()}"
 
     def recall(self, kind: str, who: str, asked: str = "") -> Mapping[str, Any] | None:
         """The next entry of the earlier record that answers this, if there is one left."""
@@ -114,7 +124,9 @@ class TranscriptFile:
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        # What could not be written is still in the buffer, and fails again here.
+        with contextlib.suppress(OSError):
+            self._file.close()
 
     def _opened(self, *, append: bool) -> TextIO:
         try:

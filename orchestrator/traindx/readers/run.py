@@ -78,7 +78,6 @@ class Run:
     def files(self) -> list[RunFile]:
         """Every file worth knowing, by path."""
         found = discover.find_files(self.scope, self._remark)
-        found = [file for file in found if file.path not in self.scope.without]
         self._ledger.share_points([file for file in found if file.role in {"log", "metrics"}])
         return found
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 import io
 import re
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from traindx.definitions.visible import visible
 from traindx.report.render import Page
+
+# The indent of a line with the mark of a list, a quote or a diff; DOTALL because a file name may hold anything.
+_MARKED = re.compile(r"(\s*(?:(?:[-+*>]|\d{1,3}\.)\s+)?)(.*)", re.DOTALL)
+_NARROWEST = 12
+"""columns; below that, hanging text is harder to read than text that starts at the margin"""
 
 
 class Canvas:
@@ -29,13 +36,14 @@ class Canvas:
         )
 
     def text(self, words: str, style: str = "", indent: int = 0) -> None:
-        """A paragraph."""
-        self._console.print(Padding(Text(visible(words), style=style), (0, 0, 0, indent)))
+        """A paragraph, or several lines; a line that wraps goes on below its first word, not below its mark."""
+        for line in visible(words).split("\n"):
+            self._line(line, style, indent)
 
     def heading(self, words: str) -> None:
         """A heading with air above it."""
         self._console.print()
-        self._console.print(Text(visible(words), style="bold"))
+        self.text(words, style="bold")
 
     def rows(self, rows: list[tuple[str, str]], indent: int = 0, style: str = "dim") -> None:
         """Labels on the left, text wrapped on the right."""
@@ -47,10 +55,23 @@ class Canvas:
         self._console.print(Padding(table, (0, 0, 0, indent)))
 
     def verbatim(self, words: str, indent: int = 0, style: str = "dim") -> None:
-        """Lines as they are, cut at the margin rather than wrapped."""
+        """Lines as they are: what is too long goes on below itself, so that nothing of it is lost."""
         for line in words.splitlines():
-            shown = Text(" " * indent + visible(line).expandtabs(4), style=style, no_wrap=True, overflow="ellipsis")
-            self._console.print(shown, crop=True)
+            self._line(visible(line).expandtabs(4), style, indent)
+
+    def _line(self, line: str, style: str, indent: int) -> None:
+        mark, rest = _MARKED.fullmatch(line).groups()  # type: ignore[union-attr]
+        start = indent + cell_len(mark)
+        room = self._console.width - start
+        if cell_len(rest) <= room or room < _NARROWEST:
+            whole = Text(" " * indent + line, style=style)
+            self._console.print(whole, overflow="fold")
+            return
+        pieces = Text(rest, style=style).wrap(self._console, room, overflow="fold")
+        for number, piece in enumerate(pieces):
+            piece.rstrip()
+            before = " " * indent + mark if number == 0 else " " * start
+            self._console.print(Text(before, style=style).append_text(piece), soft_wrap=True)
 
     def exactly(self, words: str) -> None:
         """A text to the letter: neither wrapped nor cut."""
@@ -69,12 +90,3 @@ class Canvas:
     def drawn(self) -> str:
         """Everything so far, without trailing spaces."""
         return "\n".join(line.rstrip() for line in self._out.getvalue().splitlines()) + "\n"
-
-
-# Logs are data: an escape sequence or a bidirectional override in a quote must not drive the reader's terminal.
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def visible(text: str) -> str:
-    """The text with control characters spelled out."""
-    return _UNSEEN.sub(lambda match: f"\\x{ord(match.group()):02x}", text)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 from traindx.contract import Diagnosis
+from traindx.definitions.visible import visible
 from traindx.errors import DefinitionError
-from traindx.report.canvas import visible
+from traindx.report.repetition import unsaid
 
 
 def as_document(template: Path, diagnosis: Diagnosis, title: str) -> str:
@@ -26,6 +28,7 @@ def as_document(template: Path, diagnosis: Diagnosis, title: str) -> str:
     environment.filters["code"] = _code_span
     environment.filters["block"] = _code_block
     environment.filters["line"] = _one_line
+    environment.filters["unsaid"] = partial(unsaid, diagnosis=diagnosis)
     try:
         text = environment.get_template(template.name).render(diagnosis=diagnosis, title=title)
     except TemplateError as error:

@@ -45,12 +45,16 @@ def as_text(diagnosis: Diagnosis, page: Page, title: str) -> str:
             canvas.heading(heading)
             canvas.text(words, indent=2)
         _list(canvas, "Not found or not read", diagnosis.missing)
+    else:
+        _list(canvas, "Please note", diagnosis.notable)
     _list(canvas, "Could not be read", [f"`{row.path}`: {row.reason}" for row in diagnosis.unread])
     _list(canvas, "Notes", diagnosis.provenance.notes if page.verbose else telling_notes(diagnosis))
+    _list(canvas, "Not written", diagnosis.provenance.unwritten)
     canvas.gap()
-    if diagnosis.missing and not page.verbose:
-        several = "" if len(diagnosis.missing) == 1 else "s"
-        canvas.text(f"Not found or not read: {len(diagnosis.missing)} remark{several}; -v lists them.", style="dim")
+    others = [row for row in diagnosis.missing if row not in diagnosis.notable]
+    if others and not page.verbose:
+        several = "" if len(others) == 1 else "s"
+        canvas.text(f"Not found or not read: {len(others)} remark{several}; -v lists them.", style="dim")
     if diagnosis.read:
         canvas.text(f"Read: {diagnosis.read}.", style="dim")
     canvas.text(_footer(diagnosis), style="dim")
@@ -98,7 +102,7 @@ def _evidence(canvas: Canvas, piece: Evidence) -> None:
     place = f"{piece.source}, {piece.locator}" if piece.locator else piece.source
     canvas.text(f"- {piece.claim}  ({piece.kind}, {mark})", indent=5)
     canvas.text(place, style="dim", indent=7)
-    canvas.verbatim(f"> {piece.quote}", indent=7)
+    canvas.verbatim("\n".join(f"> {line}" for line in piece.quote.splitlines()), indent=7)
 
 
 def _list(canvas: Canvas, heading: str, rows: list[str]) -> None:

@@ -121,7 +121,7 @@ class Scope:
             close = nearest(path.name, [entry.name for entry in islice(path.parent.iterdir(), 1000)])
         except OSError:
             return ""
-        return f"; did you mean `{PurePosixPath(name).with_name(close)}`?" if close else ""
+        return f"; did you mean `{_printable(str(PurePosixPath(name).with_name(close)))}`?" if close else ""
 
 
 def _why(error: Exception) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from traindx.contract import ToolUse
-from traindx.errors import DefinitionError, TraindxError, UnknownName
+from traindx.errors import DefinitionError, InternalFault, TraindxError, UnknownName, WorkerUnavailable
 from traindx.runtime.compiled import read_compiled
 from traindx.runtime.declaration import Task, ToolResult, ToolSpec
 from traindx.runtime.discovery import find_tools, is_own
@@ -26,6 +26,7 @@ from traindx.runtime.scope import Scope
 
 Sandbox = Literal["landlock", "none"]
 Party = Literal["own", "guest"]
+WITHHELD = "not run: this system has no sandbox for a project's own tools (`--allow-unsandboxed-tools` runs them)"
 
 # A toolbelt lives as long as one diagnosis: answers up to this size are worth keeping for the next who asks the same.
 _KEPT_CHARACTERS = 256 * 1024
@@ -46,8 +47,11 @@ class Toolbelt:
         project: Path | None = None,
         memory_mb: int = 4096,
         progress: Progress | None = None,
+        unsandboxed: bool = False,
     ) -> None:
         self.scope = scope
+        self.unsandboxed = unsandboxed
+        """whether a user's own tools may run where nothing confines them"""
         self._progress = progress
         self.problems: list[DefinitionError] = []
         self.uses: list[ToolUse] = []
@@ -77,14 +81,18 @@ class Toolbelt:
             self._worker("own")
 
     @property
+    def withheld(self) -> list[str]:
+        """The user's own tools that are not run, because nothing would confine them here."""
+        own = [name for name, path in self._found.tools.items() if _party(path) == "guest"]
+        return sorted(own) if own and not self.unsandboxed and self.sandbox == "none" else []
+
+    @property
     def sandbox(self) -> Sandbox:
         """What confines the tools: `landlock` only when every worker so far said that it is enforced."""
         with self._lock:
             if self._sandbox is None and not self._closed:
-                try:
+                with contextlib.suppress(WorkerLost):
                     self._greet("own")
-                except WorkerLost:
-                    return "none"
             return self._sandbox or "none"
 
     def specs(self, *, schemas: bool = True) -> dict[str, ToolSpec]:
@@ -102,11 +110,13 @@ class Toolbelt:
         known = read_compiled() if compiled else {}
         problems = list(self._found.problems)
         found: dict[str, ToolSpec] = {}
-        asked = {name: path for name, path in self._found.tools.items() if not (name in known and is_own(path))}
+        withheld = self.withheld
+        offered = {name: path for name, path in self._found.tools.items() if name not in withheld}
+        asked = {name: path for name, path in offered.items() if not (name in known and is_own(path))}
         for party in {_party(path) for path in asked.values()}:
             with contextlib.suppress(WorkerLost):
                 self._worker(party)
-        for name, path in self._found.tools.items():
+        for name, path in offered.items():
             try:
                 found[name] = self._describe(name, path, schemas) if name in asked else known[name]
             except DefinitionError as error:
@@ -172,11 +182,15 @@ class Toolbelt:
             path = self._found.tools[name]
             request["path"] = str(path)
             party = _party(path)
+            if party == "guest" and name in self.withheld:
+                return _failed(name, WITHHELD)
         try:
             answer = self._ask(party, request, timeout)
         except WorkerLost as lost:
             why = "the toolbelt was closed" if self._closed else str(lost)
             return _failed(name, f"{why} ({_asked(given)})" if "no answer within" in why else why)
+        except InternalFault:
+            raise
         except TraindxError as error:
             return _failed(name, str(error))
         return _result(name, answer)
@@ -213,7 +227,7 @@ class Toolbelt:
             hello = worker.hello()
         except WorkerLost as lost:
             self._forget(party)
-            raise WorkerLost(f"the tool worker cannot start: {lost}") from None
+            raise self._cannot_start(lost) from None
         enforced = hello.get("landlock") is True and self._sandbox != "none"
         self._sandbox = "landlock" if enforced else "none"
 
@@ -236,12 +250,19 @@ class Toolbelt:
             try:
                 worker = self._workers[party] = WorkerProcess(config)
             except (OSError, RuntimeError) as error:
-                raise WorkerLost(f"the tool worker cannot start: {error}") from None
+                raise self._cannot_start(error) from None
             # `close` may have come from another thread while this one was busy starting.
             if self._closed:
                 self._forget(party)
                 raise WorkerLost("the toolbelt was closed")
         return worker
+
+    def _cannot_start(self, why: Exception) -> Exception:
+        """The first worker of all is needed for any answer; without a later one a call has failed."""
+        said = why.strerror.lower() if isinstance(why, OSError) and why.strerror else str(why)
+        if self._sandbox is None and not self._closed:
+            return WorkerUnavailable(f"the process that reads the run cannot start: {said}")
+        return WorkerLost(f"the tool worker cannot start: {said}")
 
     def _forget(self, party: Party) -> None:
         worker = self._workers.pop(party, None)

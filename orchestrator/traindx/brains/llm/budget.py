@@ -7,12 +7,10 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from traindx.brains.llm.reply import FREE, MILLION, ModelFault, Price, Usage
-
-Effort = Literal["low", "medium", "high", "xhigh", "max"]
-EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
+from traindx.definitions.choices import Effort
 
 
 @dataclass(frozen=True)

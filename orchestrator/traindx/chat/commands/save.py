@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from traindx.chat.memory import inside, replace_file
 from traindx.chat.session import ChatSession
+from traindx.definitions.visible import visible
 from traindx.errors import UsageError
+from traindx.pipeline.outputs import check_target, inside, write_file
 from traindx.redaction import Redactor
 from traindx.report import render
-from traindx.report.canvas import visible
 
 
 async def carry(session: ChatSession, rest: str) -> str:
@@ -26,16 +26,10 @@ async def carry(session: ChatSession, rest: str) -> str:
         raise UsageError(
             f"cannot write `{named}`: it is inside the run folder, which is read-only; try `/save ~/{out.name}`"
         )
-    if real.is_dir():
-        raise UsageError(f"cannot write `{named}`: it is a folder; give the name of a file")
-    if real.exists() and not force:
+    check_target(out)
+    if real.is_file() and not force:
         raise UsageError(f"`{named}` exists; `/save! {named}` overwrites it")
-    if not real.parent.is_dir():
-        raise UsageError(f"cannot write `{named}`: there is no folder `{out.parent}`")
-    try:
-        replace_file(real, Redactor().clean(as_markdown(session)), mode=0o644)
-    except OSError as error:
-        raise UsageError(f"cannot write `{named}`: {error.strerror or error}") from None
+    write_file(out, Redactor().clean(as_markdown(session)))
     return f"Saved to `{out}`: the diagnosis and {len(session.turns)} questions."
 
 

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from traindx.contract import Artifacts, ContextPackage, ProjectProfile
+from traindx.contract import ContextPackage, ProjectProfile
+from traindx.contract.remark import Notable, notable_of
+from traindx.errors import InternalFault
 from traindx.pipeline.context.model import SURVEY, Survey
 from traindx.readers import Scope
 from traindx.runtime import Toolbelt
+from traindx.runtime.toolbelt import WITHHELD
 
 
 def gather(
     toolbelt: Toolbelt, scope: Scope, profile: ProjectProfile | None = None, remarks: Sequence[str] = ()
 ) -> ContextPackage:
-    """Look over the run folder; a survey that fails leaves a package that says so instead of an error."""
+    """Look over the run folder; raises `InternalFault` where that fails, which is not the same as finding nothing."""
     name = scope.name
     result = toolbelt.run(SURVEY)
     if result.status != "ok":
-        return ContextPackage(
-            artifacts=Artifacts(),
-            project=profile,
-            run=name,
-            missing=[*remarks, f"the run folder could not be read: {result.reason}"],
-        )
+        raise InternalFault(f"`{name}` could not be looked over: {result.reason}")
+    withheld = toolbelt.withheld
+    if withheld:
+        names = ", ".join(f"`{tool}`" for tool in withheld)
+        remarks = [*remarks, Notable(f"the project's own tools {names} were {WITHHELD}")]
     seen = Survey.model_validate(result.output)
-    parts = {name: getattr(seen, name) for name in Survey.model_fields if name not in {"signals", "missing"}}
-    return ContextPackage(**parts, project=profile, run=name, missing=[*seen.missing, *remarks])
+    parts = {name: getattr(seen, name) for name in Survey.model_fields if name not in {"signals", "missing", "notable"}}
+    return ContextPackage(
+        **parts,
+        project=profile,
+        run=name,
+        missing=[*seen.missing, *remarks],
+        notable=[*notable_of(remarks), *seen.notable],
+    )

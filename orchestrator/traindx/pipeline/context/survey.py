@@ -14,6 +14,7 @@ from traindx.contract import (
 )
 from traindx.contract.context import ClusterSummary, UnreadFile
 from traindx.contract.coverage import CoverageRow
+from traindx.contract.remark import Notable, notable_of
 from traindx.pipeline.context.model import Survey
 from traindx.pipeline.context.runs import several_runs
 from traindx.readers import Run
@@ -68,7 +69,9 @@ def survey(given: Input, run: Run) -> Survey:  # noqa: ARG001 - every tool takes
             CoverageRow(what=row.what, read=row.read, of=row.of, unit=row.unit, whole=row.whole) for row in run.coverage
         ],
         traits=traits,
-        missing=[*_absent(run, series), *run.remarks, *left_out],
+        # Last, because what is read above leaves remarks.
+        missing=(missing := [*_absent(run, series), *run.remarks, *left_out]),
+        notable=notable_of(missing),
         unread=[UnreadFile(path=row.path, reason=row.reason) for row in run.unread],
         attempts=max((len(found) for found in run.attempts.values()), default=1),
     )
@@ -94,7 +97,7 @@ def _absent(run: Run, series: list[SeriesSummary]) -> list[str]:
     """What a diagnosis usually needs and this folder does not hold, each with the way to supply it."""
     roles = {file.role for file in run.files}
     if not run.files:
-        return ["the run folder has no readable file"]
+        return [Notable("the run folder has no readable file")]
     wanted = (
         (
             bool(roles & {"log", "metrics"}),

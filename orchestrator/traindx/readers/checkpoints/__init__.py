@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
+from traindx.contract.remark import Notable
 from traindx.readers.checkpoints.model import Checkpoint, TensorInfo
 from traindx.readers.checkpoints.moments import Moments, optimizer_with_moments, read_moments
 from traindx.readers.checkpoints.safetensors import looks_like_safetensors, read_safetensors
@@ -56,7 +57,7 @@ def _dangers(described: Checkpoint) -> list[str]:
     if not described.unsafe:
         return []
     names = ", ".join(f"`{name}`" for name in described.unsafe[:5])
-    return [f"`{described.path}`: loading it would run {names}: do not unpickle it"]
+    return [Notable(f"`{described.path}`: loading it would run {names}: do not unpickle it")]
 
 
 def _described(handle: BinaryIO, path: str, size: int) -> Checkpoint:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass, field
 
+from traindx.contract.remark import Notable
 from traindx.readers.faults import Remarks
 from traindx.readers.folder.glance import Glance
 from traindx.readers.folder.roles import by_content, by_name, is_binary, needs_look
@@ -20,6 +22,10 @@ _MOST_TELLING = 100_000
 MOST_LOOKS = 2_000
 """files that are looked into, a millisecond or so each"""
 _DEEPEST = 12
+MOST_SECONDS = 20.0
+"""for the whole walk: a network file system may need a second for one folder"""
+_OF_THE_SYSTEM = ("/proc", "/sys", "/dev")
+"""no run is in there, and whoever gives `/` would wait for every process of the machine"""
 _SKIPPED = frozenset(
     [
         ".git",
@@ -96,18 +102,27 @@ class _Walk:
         self.root, self.remark, self.folders = root, remark, folders
         self.found = _Found()
         self.seen = 0
+        self._ends = time.monotonic() + MOST_SECONDS
 
     def run(self) -> None:
         """Look through the folder as far as the bounds allow."""
         level = self.folders
         for _ in range(_DEEPEST):
-            level = [inner for folder in level for inner in self._folder(folder)]
+            level = [inner for folder in level if self._in_time() for inner in self._folder(folder)]
+            if not self._in_time():
+                self.remark(Notable(f"looking for files took more than {MOST_SECONDS:g} s: the rest was left out"))
+                return
             if not level:
                 return
         self.remark(f"folders more than {_DEEPEST} levels down were left out")
 
+    def _in_time(self) -> bool:
+        return time.monotonic() < self._ends
+
     def _folder(self, folder: str) -> list[str]:
         here = _Found()
+        if f"{self.root.rstrip('/')}/{folder}" in _OF_THE_SYSTEM:
+            return []
         most = min(MOST_ENTRIES - self.seen, MOST_IN_SUBFOLDER if folder else MOST_ENTRIES)
         try:
             with os.scandir(f"{self.root}/{folder}") as entries:
@@ -136,7 +151,7 @@ def find_files(scope: Scope, remark: Remarks) -> list[RunFile]:
     for kind, paths in (("a symbolic link", found.links), ("a pipe, socket or device", found.devices)):
         if paths:
             others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-            remark(f"`{_safe(min(paths))}`{others}: {kind}, not followed")
+            remark(Notable(f"`{_safe(min(paths))}`{others}: {kind}, not followed"))
     for path in found.aim[:3]:
         remark(
             f"`{_safe(path)}`: Aim's own database is not read; write `aim.Repo('.').query_metrics().dataframe()`"
@@ -152,7 +167,8 @@ def find_files(scope: Scope, remark: Remarks) -> list[RunFile]:
         )
     # A file that was named by hand is a log unless it shows that it is something else.
     named: list[tuple[str, Role]] = [(path, "log" if role == "other" else role) for path, role in given]
-    return sorted(_looked_at(scope, [*named, *chosen], remark), key=lambda file: file.path)
+    wanted = [row for row in (*named, *chosen) if row[0] not in scope.without]
+    return sorted(_looked_at(scope, wanted, remark), key=lambda file: file.path)
 
 
 def _importance(file: tuple[str, Role]) -> tuple[int, bool, str]:

@@ -25,7 +25,7 @@ def png(chart: Chart) -> bytes:
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError:
-        raise TraindxError("a PNG needs `pillow`: pip install 'traindx[plot]', or ask for an SVG") from None
+        raise TraindxError("a PNG needs `pillow`: pip install pillow, or ask for an SVG") from None
     shapes = laid_out(chart)
     large = Image.new("RGB", (WIDTH * _LARGER, HEIGHT * _LARGER), "#FFFFFF")
     pen = ImageDraw.Draw(large)
