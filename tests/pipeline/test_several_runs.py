@@ -123,3 +123,17 @@ def test_how_a_message_picks_a_run(message: str, wanted: str | None) -> None:
 def test_a_sweep_is_counted_in_full(tmp_path: Path) -> None:
     place = folder(tmp_path, {f"trial_{n:03}/train.log": log(n) for n in range(120)})
     assert len(gather_context(place).runs) == 120
+
+
+def test_runs_at_different_depths_are_all_found_and_none_sees_the_others(tmp_path: Path) -> None:
+    files = {
+        "old/a/run/train.log": log(1),
+        "old/b/run/train.log": broken(),
+        "new/first.log": log(2),
+        "new/second.log": log(3),
+    }
+    place = folder(tmp_path, {**files, "train.py": "import torch\n"})
+    assert [row.path for row in gather_context(place).runs] == ["new/first.log", "new/second.log", "old/a", "old/b"]
+    diagnosis = diagnose(place, brain="local")
+    assert {piece.source for piece in diagnosis.root_causes[0].evidence} == {"old/b/run/train.log"}
+    assert [row.path for row in diagnosis.runs if row.healthy] == ["new/first.log", "new/second.log", "old/a"]

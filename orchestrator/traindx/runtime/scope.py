@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -23,7 +24,7 @@ class Scope:
     root: Path
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    """files that belong to another run of the same folder"""
+    """files and folders that belong to another run"""
     attempt: int | None = None
     """which of the attempts that wrote one log is looked at, from 1; None for the last"""
 
@@ -61,9 +62,17 @@ class Scope:
     def covers(self, real: Path) -> bool:
         """Whether a resolved path lies in what was given."""
         given = [self.root / part for part in self.only] or [self.root]
-        return real not in {self.root / part for part in self.without} and any(
+        return not self.leaves_out(real.relative_to(self.root).as_posix()) and any(
             real == part or part in real.parents for part in given
         )
+
+    def leaves_out(self, path: str) -> bool:
+        """Whether a path, relative to `root`, belongs to another run."""
+        return bool(self.without) and not self._others.isdisjoint((path, *map(str, PurePosixPath(path).parents)))
+
+    @cached_property
+    def _others(self) -> frozenset[str]:
+        return frozenset(self.without)
 
     def resolve(self, name: str) -> Path:
         """The real path behind a name; raises `UnreadableInput` for whatever leads out of the scope."""

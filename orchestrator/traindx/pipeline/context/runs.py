@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import PurePosixPath
@@ -18,7 +18,8 @@ from traindx.contract import RunSummary
 from traindx.readers.model import LogError, RunFile, Series
 
 MOST_RUNS = 2_000
-DEEPEST = 4
+MOST_COMPARED = 400
+"""logs of one folder that are compared with each other"""
 _TELLING = frozenset({"log", "metrics"})
 # Parts of one run, not runs of their own: a writer per phase, a folder per rank or per checkpoint.
 _PART = re.compile(
@@ -68,65 +69,102 @@ class _Files:
 
 def several_runs(files: Sequence[RunFile], series: Sequence[Series], errors: Sequence[LogError]) -> list[RunSummary]:
     """The runs among the files, each with a word on how it went; none where everything belongs to one run."""
-    telling = [file for file in files if file.role in _TELLING and file.size]
-    folders = _folders([PurePosixPath(file.path) for file in telling])
-    if folders:
+    found = _Tree(files, series, errors).runs(PurePosixPath())
+    return [judged(one.path, one.group.series, one.group.errors, one.own) for one in found[:MOST_RUNS]]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A run: a folder, or some of the files in one (`own`)."""
+
+    path: str
+    group: _Files
+    own: tuple[str, ...] = ()
+
+
+class _Tree:
+    """The files that tell how a run went, by folder."""
+
+    def __init__(self, files: Sequence[RunFile], series: Sequence[Series], errors: Sequence[LogError]) -> None:
+        self._files: dict[PurePosixPath, list[RunFile]] = defaultdict(list)
+        self._folders: dict[PurePosixPath, set[PurePosixPath]] = defaultdict(set)
+        self._series: dict[str, list[Series]] = defaultdict(list)
+        self._errors: dict[str, list[LogError]] = defaultdict(list)
+        for file in files:
+            if file.role in _TELLING and file.size:
+                path = PurePosixPath(file.path)
+                self._files[path.parent].append(file)
+                for folder in path.parents[:-1]:
+                    self._folders[folder.parent].add(folder)
+        for row in series:
+            if len(row):
+                self._series[row.source].append(row)
+        for error in errors:
+            if error.kind == "error":
+                self._errors[error.source].append(error)
+
+    def runs(self, folder: PurePosixPath) -> list[_Found]:
+        """The runs in a folder; none where it is one."""
+        inside = {child: self.runs(child) for child in sorted(self._folders[folder])}
+        several = any(inside.values())
+        if self._files[folder]:
+            beside = self._side_by_side(folder)
+            if not beside and not several:
+                return []
+            own = beside or self._top(folder)
+            return [*own, *(one for found in inside.values() for one in found)]
+        children = [child for child in inside if not _PART.fullmatch(child.name.lower())]
+        if several or (len(children) > 1 and self._repeat(children)):
+            whole = [child for child in children if self._below(child).series or self._below(child).errors]
+            return [one for child in children for one in inside[child] or self._one(child, whole)]
+        return []
+
+    def _one(self, folder: PurePosixPath, whole: Sequence[PurePosixPath]) -> list[_Found]:
+        return [_Found(folder.as_posix(), self._below(folder))] if folder in whole else []
+
+    def _top(self, folder: PurePosixPath) -> list[_Found]:
+        """The files of a folder that holds runs besides, where they tell of a run themselves."""
+        files = self._files[folder]
+        group = self._of(files, ())
+        names = tuple(file.path for file in files)
+        return [_Found(_label(group), group, names)] if group.series else []
+
+    def _side_by_side(self, folder: PurePosixPath) -> list[_Found]:
+        """Logs in one folder that are runs of their own."""
+        by_words: dict[tuple[str, ...], list[RunFile]] = defaultdict(list)
+        for file in self._files[folder]:
+            by_words[_words(PurePosixPath(file.path).name)].append(file)
+        groups = [self._of(files, words) for words, files in by_words.items()]
+        for group in groups:
+            # A run often logs to two places.
+            group.series = [row for row in group.series if not row.duplicate_of]
+        rivals = {id(one) for pair in combinations(groups[:MOST_COMPARED], 2) if _rivals(*pair) for one in pair}
         return [
-            judged(folder, _below(folder, series), [row for row in errors if row.source.startswith(f"{folder}/")])
-            for folder in folders[:MOST_RUNS]
+            _Found(_label(group), group, tuple(file.path for file in group.files))
+            for group in groups
+            if id(group) in rivals
         ]
-    return [
-        judged(_label(group), group.series, group.errors).model_copy(
-            update={"files": [file.path for file in group.files]}
+
+    def _of(self, files: Sequence[RunFile], words: tuple[str, ...]) -> _Files:
+        series = [row for file in files for row in self._series[file.path]]
+        return _Files(words, list(files), series, [row for file in files for row in self._errors[file.path]])
+
+    def _below(self, folder: PurePosixPath) -> _Files:
+        return self._of(
+            [file for path, files in self._files.items() if folder in (path, *path.parents) for file in files], ()
         )
-        for group in _side_by_side(telling, series, errors)[:MOST_RUNS]
-    ]
 
-
-def _below(folder: str, series: Sequence[Series]) -> list[Series]:
-    return [row for row in series if row.source.startswith(f"{folder}/")]
-
-
-def _folders(paths: Sequence[PurePosixPath]) -> list[str]:
-    """Sibling folders that repeat each other's file names, at the shallowest level where they do."""
-    for depth in range(1, DEEPEST + 1):
-        if any(len(path.parts) <= depth for path in paths):
-            return []
-        inside: dict[PurePosixPath, set[str]] = defaultdict(set)
-        for path in paths:
-            folder = PurePosixPath(*path.parts[:depth])
-            inside[folder].add(re.sub(r"\d+", "0", PurePosixPath(*path.parts[depth:]).as_posix()))
-        runs = [folder for folder in inside if not _PART.fullmatch(folder.name.lower())]
-        names = [name for folder in runs for name in inside[folder]]
-        if len(names) > len(set(names)):
-            return sorted(folder.as_posix() for folder in runs)
-        if len(inside) > 1:
-            return []
-    return []
-
-
-def _side_by_side(files: Sequence[RunFile], series: Sequence[Series], errors: Sequence[LogError]) -> list[_Files]:
-    """Logs in one folder that are runs of their own."""
-    by_folder: dict[str, dict[tuple[str, ...], _Files]] = defaultdict(dict)
-    by_path: dict[str, _Files] = {}
-    for file in files:
-        path = PurePosixPath(file.path)
-        words = _words(path.name)
-        group = by_folder[path.parent.as_posix()].setdefault(words, _Files(words))
-        group.files.append(file)
-        by_path[file.path] = group
-    for row in series:
-        if row.source in by_path and len(row) and not row.duplicate_of:
-            by_path[row.source].series.append(row)
-    for error in errors:
-        if error.source in by_path and error.kind == "error":
-            by_path[error.source].errors.append(error)
-    for folder in sorted(by_folder, key=lambda name: (name.count("/"), name)):
-        groups = list(by_folder[folder].values())
-        rivals = {id(one) for pair in combinations(groups, 2) if _rivals(*pair) for one in pair}
-        if rivals:
-            return [group for group in groups if id(group) in rivals]
-    return []
+    def _repeat(self, folders: Sequence[PurePosixPath]) -> bool:
+        """Whether the folders repeat each other's file names."""
+        names = [
+            name
+            for folder in folders
+            for name in {
+                re.sub(r"\d+", "0", PurePosixPath(file.path).relative_to(folder).as_posix())
+                for file in self._below(folder).files
+            }
+        ]
+        return len(names) > len(set(names))
 
 
 def _words(name: str) -> tuple[str, ...]:
@@ -175,20 +213,18 @@ def _label(group: _Files) -> str:
     return min((file.path for file in group.files), key=lambda path: (path.count("/"), len(path), path))
 
 
-def judged(path: str, series: Sequence[Series], errors: Iterable[LogError]) -> RunSummary:
-    """How one of several runs went, at a glance."""
+def judged(path: str, series: Sequence[Series], errors: Sequence[LogError], own: Sequence[str] = ()) -> RunSummary:
+    """How one of several runs went, at a glance; `own` are its files, where it shares a folder with others."""
     from traindx.detectors.citing import where
     from traindx.detectors.curves.loss import main_loss  # brings numpy along, which only the worker needs
     from traindx.detectors.curves.shape import shape_of
 
-    error = next((row for row in errors if row.kind == "error"), None)
-    if error is not None:
-        return RunSummary(path=path, failed=True, why=f"{error.text} ({error.source}:{error.line})")
-    loss = main_loss(series)
-    if loss is None:
-        return RunSummary(path=path, failed=False, why="no loss was logged")
-    shape = shape_of(loss.values)
-    if shape.broke is not None:
-        return RunSummary(path=path, failed=True, why=f"the loss breaks at {where(loss, shape.broke)}")
-    last = len(loss) - 1
-    return RunSummary(path=path, failed=False, why=f"loss {loss.values[last]:.4g} at {where(loss, last)}")
+    if errors:
+        failed, why = True, f"{errors[0].text} ({errors[0].source}:{errors[0].line})"
+    elif (loss := main_loss(series)) is None:
+        failed, why = False, "no loss was logged"
+    elif (broke := shape_of(loss.values).broke) is not None:
+        failed, why = True, f"the loss breaks at {where(loss, broke)}"
+    else:
+        failed, why = False, f"loss {loss.values[-1]:.4g} at {where(loss, len(loss) - 1)}"
+    return RunSummary(path=path, failed=failed, why=why, files=list(own))

@@ -167,7 +167,7 @@ def find_files(scope: Scope, remark: Remarks) -> list[RunFile]:
         )
     # A file that was named by hand is a log unless it shows that it is something else.
     named: list[tuple[str, Role]] = [(path, "log" if role == "other" else role) for path, role in given]
-    wanted = [row for row in (*named, *chosen) if row[0] not in scope.without]
+    wanted = [row for row in (*named, *chosen) if not scope.leaves_out(row[0])]
     return sorted(_looked_at(scope, wanted, remark), key=lambda file: file.path)
 
 
