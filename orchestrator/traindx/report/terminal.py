@@ -91,7 +91,7 @@ def _cause(canvas: Canvas, number: int, cause: RootCause, verbose: bool) -> None
     if cause.fix.diff:
         canvas.verbatim(cause.fix.diff, indent=5, style="cyan")
     canvas.rows(
-        [("Expect", cause.fix.expected), ("Verify", cause.fix.verify), ("If not", cause.fix.fallback)],
+        [("Expect", cause.fix.expected), ("Verify", cause.fix.verify), ("Otherwise", cause.fix.fallback)],
         indent=5,
         style="bold",
     )

@@ -36,7 +36,7 @@ async def verify(session: ChatSession, question: Question) -> str:
     cause = session.cause(question.cause)
     if cause is None:
         return without(session, question.cause)
-    return f"{cause.fix.verify}\n\nIf that fails: {cause.fix.fallback}"
+    return f"{cause.fix.verify}\n\nOtherwise: {cause.fix.fallback}"
 
 
 async def effect(session: ChatSession, question: Question) -> str:
@@ -66,7 +66,7 @@ async def following(session: ChatSession, question: Question) -> str:
     cause = session.cause(question.cause)
     settled = diagnosis.status not in {"needs_more_data", "healthy"}
     if cause is not None and settled:
-        parts.append(f"1. {cause.fix.summary}\n2. {cause.fix.verify}\n3. If that fails: {cause.fix.fallback}")
+        parts.append(f"1. {cause.fix.summary}\n2. {cause.fix.verify}\n3. Otherwise: {cause.fix.fallback}")
     if diagnosis.questions:
         rows = [f"- {row}" for row in diagnosis.questions]
         parts.append(
