@@ -25,7 +25,7 @@ PURPOSE = (
     ' e.g. `traindx diagnose runs/42 -m "loss went up after epoch 7"`'
 )
 
-NO_FAILURE = frozenset({"loss-spike-recovered", "val-better-than-train", "run-ended-in-order", "resumed-smoothly"})
+NO_FAILURE = frozenset({"loss-spike-recovered", "val-better-than-train", "resumed-smoothly"})
 """what frightens people in runs that are well"""
 MOST_ODD = 2
 NOTICED = 0.25

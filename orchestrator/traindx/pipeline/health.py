@@ -22,7 +22,7 @@ LEARNED = ("loss-fell", "fine-tuning-rate", "adversaries-balanced", "accuracy-hi
 """signals that show a good level or a fall, by how much they say"""
 FATAL = frozenset({"crash", "out-of-memory", "cuda-error", "environment"})
 """trouble that ends a run with an error: where nothing shows it, the error went elsewhere"""
-FOLLOWED = frozenset({"val-follows-train", "outputs-varied", "resumed-smoothly", "loss-spike-recovered"})
+FOLLOWED = frozenset({"val-follows-train", "outputs-varied"})
 
 
 def with_reasons(
