@@ -98,11 +98,11 @@ def _chosen(given: Input, run: Run) -> Objective:
 
 def _signals(goal: Objective, run: Run) -> list[Signal]:
     series, classes = run.series, chance.class_count(run.settings)
-    guessing = chance.at_chance(goal, series, classes, run.code)
+    guessing = chance.at_chance(goal, series, classes, run.program)
     ending, head = completion.wanted_lines(goal), baseline.wanted_lines(goal)
     return [
         *breaks.detect(goal, series),
-        *start.detect(goal, classes, run.code),
+        *start.detect(goal, classes, run.program),
         *learning.detect(goal, series, guessing),
         *restlessness.detect(goal, series, run.once(rate_series), guessing),
         *rhythm.detect(goal),

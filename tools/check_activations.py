@@ -25,14 +25,14 @@ def check_activations(given: Input, run: Run) -> ActivationReport:  # noqa: ARG0
     """
     lines = {row: last_line(run, row) for row in logged.named_like_layers(run.series)}
     saturated, dead = logged.saturated_shares(run.series, lines), logged.dead_shares(run.series, lines)
-    if not saturated and not dead and not run.code:
+    if not saturated and not dead and not run.program:
         raise NoData("no share of saturated or dead units was logged, and there is no model code")
     return ActivationReport(
         saturated={row.original: share for row, share in saturated},
         dead={row.original: share for row, share in dead},
         signals=[
             *logged.detect(saturated, dead),
-            *coded.at_the_output(run.code),
-            *coded.squashing(run.code, run.settings),
+            *coded.at_the_output(run.program),
+            *coded.squashing(run.program, run.settings),
         ],
     )

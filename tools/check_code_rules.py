@@ -19,7 +19,7 @@ class RuleReport(ToolOutput):
 @tool(needs=["code"], emits=code_rules.SIGNALS)
 def check_code_rules(given: Input, run: Run) -> RuleReport:  # noqa: ARG001 - every tool takes its input
     """Apply the code rules, ours and the project's own (`.traindx/code_rules/`), to the run's program."""
-    if not run.code:
+    if not run.program:
         raise NoData("no Python file or notebook in this run")
     rules = load_rules(CodeRule, run.project)
-    return RuleReport(rules=[rule.name for rule in rules], signals=code_rules.detect(run.code, rules))
+    return RuleReport(rules=[rule.name for rule in rules], signals=code_rules.detect(run.program, rules))

@@ -48,7 +48,7 @@ def check_hyperparameters(given: Input, run: Run) -> HyperparameterReport:  # no
     """Find learning rate, schedule and clipping in config, code and logs, and say which of them changed where the loss
     broke; names the line that sets the value and proposes another.
     """
-    series, settings, code = run.series, run.settings, run.code
+    series, settings, code = run.series, run.settings, run.program
     goal, logged = run.once(objective), run.once(logged_rate.rate_series)
     name, clip = optimizer(settings, code, series), clip_threshold(settings)
     configured = {row.key: float(row.value) for row in rates(settings)}

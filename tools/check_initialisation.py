@@ -19,7 +19,7 @@ class InitialisationReport(ToolOutput):
 @tool(needs=["code"], emits=initialisation.SIGNALS)
 def check_initialisation(given: Input, run: Run) -> InitialisationReport:  # noqa: ARG001 - every tool takes its input
     """Read which distribution or constant the code gives to the first weights."""
-    if not run.code:
+    if not run.program:
         raise NoData("no Python file among the files of this run")
-    found = initialisation.initialisations(run.code)
+    found = initialisation.initialisations(run.program)
     return InitialisationReport(statements=found, signals=initialisation.detect(found))

@@ -21,7 +21,7 @@ def check_math(given: Input, run: Run) -> MathReport:  # noqa: ARG001 - every to
     """Read the model and loss code for log, sqrt, division and exp of tensors without an epsilon, a clamp or a safe
     variant (log_softmax, logsumexp, log1p).
     """
-    units = unguarded_math.model_units(run.code)
+    units = unguarded_math.model_units(run.program)
     if not units:
         raise NoData("no model or training code among the files of this run")
     found = unguarded_math.unguarded(units)

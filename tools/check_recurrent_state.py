@@ -25,7 +25,7 @@ def check_recurrent_state(given: Input, run: Run) -> StateReport:
     """Read the training loops and say which recurrent states are carried from one iteration to the next, and whether
     each is detached between backward and the next forward.
     """
-    units = [unit for unit in run.code if not given.path or unit.path == given.path]
+    units = [unit for unit in run.program if not given.path or unit.path == given.path]
     states, signals = recurrent_state.detect(units)
     if not states:
         looked_in = ", ".join(unit.path for unit in units) or "no Python file"

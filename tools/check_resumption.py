@@ -35,4 +35,4 @@ def check_resumption(given: Input, run: Run) -> SeamReport:  # noqa: ARG001 - ev
     seams = [resumption.seam(loss, index, run.series) for index in indexes]
     shown = [fill_quotes(cite(loss, index, ""), run).quote for index in indexes]
     signals = [resumption.detect(loss, *found) for found in zip(indexes, seams, shown, strict=True)]
-    return SeamReport(seams=seams, signals=[*signals, *restoring.detect(run.code)])
+    return SeamReport(seams=seams, signals=[*signals, *restoring.detect(run.program)])

@@ -44,7 +44,7 @@ def check_schedule(given: Input, run: Run) -> ScheduleReport:  # noqa: ARG001 - 
     restarts, OneCycle, linear and cosine with warm-up), compare it with the logged one, and look at it where the loss
     broke and where the run ended.
     """
-    plan = planned(run.settings, run.code)
+    plan = planned(run.settings, run.program)
     if plan is None:
         raise NoData("config and code describe no schedule that can be reconstructed, or more than one")
     logged = schedule_deviation.comparable_rate(run.series)

@@ -19,6 +19,7 @@ from traindx.readers.code import git as gitstate
 from traindx.readers.code.codebase import CodeUnit
 from traindx.readers.code.git import GitState
 from traindx.readers.code.literals import code_settings
+from traindx.readers.code.program import program_of
 from traindx.readers.configs.settings import read_configuration
 from traindx.readers.coverage import Covered, Limits
 from traindx.readers.faults import Remarks
@@ -89,7 +90,7 @@ class Run:
             "metrics", lambda handle, file: contents.table_series(handle, file, self._remark, self._ledger)
         )
         tracked = [series for found in self._tracked.values() for series in found.series]
-        printed = self._of_code(lambda unit: contents.notebook_series(unit, self._remark))
+        printed = self._of_code(self.code, lambda unit: contents.notebook_series(unit, self._remark))
         columnar = self._read("data", lambda handle, file: contents.parquet_series(handle, file, self._remark))
         found = sorted(logged + tabled + tracked + printed + columnar, key=lambda series: series.source)
         return mark_duplicates(mark_epochs(found))
@@ -97,7 +98,6 @@ class Run:
     @cached_property
     def settings(self) -> list[Setting]:
         """Every configuration value: from files made for it first, then from what logs print, then from code."""
-        configured = self._read("config", lambda handle, file: self._remark.said(read_configuration(handle, file.path)))
         tracked = [setting for found in self._tracked.values() for setting in found.settings]
         printed = self._read("log", lambda handle, file: self._log(file).settings(handle))
         printed += self._read("metrics", contents.first_settings)
@@ -107,16 +107,21 @@ class Run:
             for setting in self._remark.guarded(file.path, partial(contents.launch_settings, self.scope, file))
         ]
         coded = self._of_code(
+            self.program,
             lambda unit: [
                 replace(setting, line=unit.file_line(setting.line)) for setting in code_settings(unit.tree, unit.path)
-            ]
+            ],
         )
-        return configured + tracked + launched + printed + coded
+        return self._configured + tracked + launched + printed + coded
+
+    @cached_property
+    def _configured(self) -> list[Setting]:
+        return self._read("config", lambda handle, file: self._remark.said(read_configuration(handle, file.path)))
 
     @cached_property
     def errors(self) -> list[LogError]:
         """Errors and warnings in the order of the files, root before cascade within a file."""
-        return self._logged_errors + self._of_code(contents.notebook_errors)
+        return self._logged_errors + self._of_code(self.code, contents.notebook_errors)
 
     @cached_property
     def cluster(self) -> list[ClusterFacts]:
@@ -130,6 +135,11 @@ class Run:
         entries, listings = self._crashed_in(), self._listings
         read = partial(codebase.read_code, self.scope, self.files, entries, listings, self._ledger.code())
         return self._remark.guarded(".", lambda: self._remark.said(read()))
+
+    @cached_property
+    def program(self) -> list[CodeUnit]:
+        """The code that ran, as far as it can be told from what merely lies in the folder."""
+        return program_of(self.code, self._crashed_in(), self._configured)
 
     @cached_property
     def attempts(self) -> dict[str, tuple[Attempt, ...]]:
@@ -252,9 +262,9 @@ class Run:
             self._remark(f"the project's log formats were not used: {error}")
             return []
 
-    def _of_code(self, read: Callable[[CodeUnit], list[Item]]) -> list[Item]:
-        """What a reader finds in every program and notebook."""
-        return [item for unit in self.code for item in self._remark.guarded(unit.path, partial(read, unit))]
+    def _of_code(self, units: Sequence[CodeUnit], read: Callable[[CodeUnit], list[Item]]) -> list[Item]:
+        """What a reader finds in programs and notebooks."""
+        return [item for unit in units for item in self._remark.guarded(unit.path, partial(read, unit))]
 
     def _read(self, role: Role, reader: Reader[Item], kind: str = "") -> list[Item]:
         """What a reader finds in every file of a role, in the order of their paths."""
