@@ -81,6 +81,7 @@ _SPELLED = st.one_of(
 )
 @example([('{{"step": {n}, "loss": {v}}}', [("01", "1", "1"), ("11", "1", "1")])], 30, 1_000)
 @example([('{{"step": {n}, "loss": {v}}}', [("11", "1", "1"), ("01", "1", "1")])], 30, 1_000)
+@example([('{{"step": {n}, "loss": {v}}}', [("1." + "0" * 70, "1", "1"), ("0.5", "1", "1")])], 30, 1_000)
 def test_blocks_give_what_lines_give(
     forms: list[tuple[str, list[tuple[str, str, str]]]], times: int, size: int
 ) -> None:

@@ -221,7 +221,11 @@ def _learn(raw: bytes, runs: list[tuple[int, int]]) -> _Form:
     said = cells_of(raw.decode(errors="replace"))
     told = [] if said is None else _told(raw, leaves)
     plain = Skeleton(gaps, None, {}, {place: raw[begin:end] for place, (begin, end) in enumerate(runs)})
-    if said is None or [(name, text) for name, text, _ in told] != said:
+    if (
+        said is None
+        or any(_is_endless(text) for _, text, _ in told)
+        or [(name, text) for name, text, _ in told] != said
+    ):
         return _Form(plain, None)
     fixed = list(keys)
     fixed += [
@@ -238,6 +242,17 @@ def _learn(raw: bytes, runs: list[tuple[int, int]]) -> _Form:
     starts = {leaf.begin + (raw[leaf.begin : leaf.begin + 1] == b"-") for leaf in leaves if not leaf.is_text}
     wholes = tuple(place for place, (begin, _) in enumerate(runs) if begin in starts)
     return _Form(Skeleton(gaps, None, {}, literals), cells, wholes)
+
+
+def _is_endless(text: str) -> bool:
+    """Whether a number has too many digits to be taken as one: others of its form may have fewer."""
+    if len(text) <= _LONGEST_NUMBER:
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _told(raw: bytes, leaves: list[_Leaf]) -> list[tuple[str, str, int]]:
