@@ -159,3 +159,14 @@ def test_the_weights_that_ship_speak_of_the_catalog_as_it_is() -> None:
     known = {one.id: {name for name, _, _ in one.weighed()} for one in catalog.hypotheses}
     for name, fitted in load_weights().fitted.items():
         assert set(fitted) == known[name], f"run benchmarks/fit_weights.py: the signals of `{name}` have changed"
+
+
+def test_what_is_proven_and_never_tried_is_not_outweighed_by_a_guess() -> None:
+    catalog = load_catalog()
+    signals = [
+        Signal(id="error-device-memory", claim="an allocation failed"),
+        Signal(id="loss-fell-slowly", claim="the loss fell by 5 %"),
+    ]
+    standing = weigh(catalog, signals, SignalRegistry(), load_weights())
+    assert standing.modes[0].hypothesis.id == "cuda-out-of-memory"
+    assert standing.modes[0].probability > 0.9

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
 from traindx.contract import LIKELY, Fact, Signal
-from traindx.diagnosis.catalog import TIERS, Catalog, Hypothesis, Speaks
+from traindx.diagnosis.catalog import TIERS, Catalog, FailureMode, Hypothesis, Speaks
 from traindx.diagnosis.signals import SignalRegistry
 from traindx.diagnosis.weights import Weights
 
@@ -179,16 +179,21 @@ def counted(
 
 
 def _capped(belief: Belief, beliefs: Sequence[Belief], weights: Weights) -> Belief:
-    """What is proven does not compete with what else is proven; what no labelled run shows stays below a bar."""
+    """What is proven does not compete with what else is proven; what no labelled run shows stays below a bar.
+
+    How a failure mode that no labelled run shows competes is not known: proven, it competes with health alone.
+    """
     probability = belief.probability
+    tried = weights.tried(belief.hypothesis)
     if belief.proven:
+        rivals = [other for other in beliefs if other is not belief and isinstance(other.hypothesis, FailureMode)]
         others = sum(
             other.probability
-            for other in beliefs
-            if other.proven and other is not belief and not other.follows and not belief.follows
+            for other in rivals
+            if (other.proven or not tried) and not other.follows and not belief.follows
         )
         probability = min(1.0, probability / max(1e-9, 1.0 - others))
-    elif not weights.tried(belief.hypothesis):
+    elif not tried:
         probability = min(probability, UNTRIED)
     if len(belief.support) == 1 and _is_a_lead(belief.support[0].speaks):
         probability = min(probability, LONE)
