@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -15,6 +16,8 @@ OK, FOUND, BAD_USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; stdout carries only its result, stderr everything else."""
+    # A plugin of the user's own environment has no business in a command, and looking for one takes time.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     settle()
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
