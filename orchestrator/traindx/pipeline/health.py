@@ -13,6 +13,7 @@ from traindx.contract.coverage import coverage_text
 from traindx.contract.request import Reported, Request
 from traindx.pipeline.request.observed import observations
 from traindx.vocabulary.kinds import KINDS, WANTED, WISHES
+from traindx.vocabulary.metrics import measures_memory
 
 FEWEST_POINTS = 4
 MOST_NAMED = 3
@@ -138,7 +139,7 @@ def _looked_at(context: ContextPackage) -> Mapping[str, str]:
     """What each kind of artifact shows, in a few words; empty where there is none."""
     kept = context.artifacts
     curves = _judged(context.series)
-    memory = [row for row in context.series if "mem" in row.name.casefold()]
+    memory = [row for row in context.series if measures_memory(row.original)]
     return {
         "series": _course(curves[0]) if curves else "",
         "errors": f"no error is printed in {_listed(kept.training_logs)}" if kept.training_logs else "",

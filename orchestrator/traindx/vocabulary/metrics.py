@@ -244,3 +244,12 @@ def _is_norm(words: list[str]) -> bool:
         "grad 2 norm total", "total grad norm", "grad norm total",
         "gn", "g norm", "grad", "grads norm", "gradients norm", "global gradient norm", "grad l2",
     }  # fmt: skip
+
+
+_MEMORY = re.compile(r"(?:^|[/_. ])(?:v?ram|rss|mem(?:ory)?(?![a-z]))", re.IGNORECASE)
+_NOT_MEMORY = re.compile(r"loss|util|bandwidth|time|bank|cell", re.IGNORECASE)
+
+
+def measures_memory(name: str) -> bool:
+    """Whether a metric measures the memory of a process or a device, as far as its name says."""
+    return _MEMORY.search(name) is not None and _NOT_MEMORY.search(name) is None

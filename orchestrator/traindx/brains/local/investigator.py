@@ -17,6 +17,7 @@ from traindx.diagnosis.signals import SignalRegistry
 from traindx.diagnosis.weights import load_weights
 from traindx.diagnosis.wording import fix_for, issue_for
 from traindx.vocabulary.kinds import KINDS, WANTED
+from traindx.vocabulary.metrics import measures_memory
 
 MOST_HYPOTHESES = 3
 MOST_EVIDENCE = 8
@@ -189,7 +190,7 @@ def _unseen(case: Case) -> tuple[list[str], bool]:
         "errors": bool(context.errors),
         "code": bool(context.artifacts.model_code),
         "settings": bool(context.settings),
-        "memory": any("mem" in row.name.casefold() for row in context.series),
+        "memory": any(measures_memory(row.original) for row in context.series),
         "outputs": bool(context.artifacts.outputs),
         "checkpoints": bool(context.artifacts.checkpoints),
         "data": bool(context.artifacts.data),

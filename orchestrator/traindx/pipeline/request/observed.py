@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from traindx.contract import ContextPackage, ErrorSummary, SeriesSummary
 from traindx.pipeline.request.clauses import sentences
 from traindx.pipeline.request.matching import match_phrases, tally
+from traindx.vocabulary.metrics import measures_memory
 
 # A plain report in the message weighs 2.5 to 5 and leads; a guess weighs at most 2 and yields to what was recorded.
 _STRONG, _CLEAR, _FAINT = 2.2, 1.5, 1.1
@@ -19,7 +20,6 @@ _FEW = 4
 _LOSS = re.compile(r"loss|perplexity|ppl|nll|[mr]se\b|mae\b", re.I)
 _HELD_OUT = re.compile(r"val|eval|test|dev|held", re.I)
 _GRADIENT = re.compile(r"grad\w*[_/ ]?norm", re.I)
-_MEMORY = re.compile(r"(?:^|[/_. ])(?:v?ram|rss|mem\w*)", re.I)
 _SECONDARY = re.compile(r"scale|weight_|lr\b", re.I)
 
 
@@ -70,7 +70,7 @@ def _from_series(series: Iterable[SeriesSummary]) -> Iterator[Observation]:
             yield from _from_loss(curve)
         elif _GRADIENT.search(curve.name):
             yield from _from_gradients(curve)
-        elif _MEMORY.search(curve.name):
+        elif measures_memory(curve.original):
             yield from _from_memory(curve)
     yield from _from_gap(curves)
     if curves:
