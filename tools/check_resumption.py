@@ -5,7 +5,9 @@ from traindx.detectors.curves import resumption
 from traindx.detectors.curves.objective import objective
 from traindx.detectors.curves.resumption import Seam
 from traindx.detectors.program import restoring
-from traindx.readers import Run
+from traindx.readers import Run, Series
+from traindx.readers.excerpts import read_excerpt
+from traindx.readers.logs.resumed import speaks_of_resuming
 from traindx.readers.quoting import fill_quotes
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
@@ -29,10 +31,18 @@ def check_resumption(given: Input, run: Run) -> SeamReport:  # noqa: ARG001 - ev
     if goal is None:
         raise NoData("no loss to compare before and after a resume")
     loss = goal.series
-    indexes = resumption.seams(loss)
+    indexes = [index for index in resumption.seams(loss) if not _is_another_training(loss, index, run)]
     if not indexes:
         raise NoData("nothing in the log mentions a resume, and the step never jumps back")
     seams = [resumption.seam(loss, index, run.series) for index in indexes]
     shown = [fill_quotes(cite(loss, index, ""), run).quote for index in indexes]
     signals = [resumption.detect(loss, *found) for found in zip(indexes, seams, shown, strict=True)]
     return SeamReport(seams=seams, signals=[*signals, *restoring.detect(run.program)])
+
+
+def _is_another_training(loss: Series, index: int, run: Run) -> bool:
+    """Whether the program trains anew there, as with the next seed or fold; who says that it resumes does not."""
+    around = resumption.between(loss, index)
+    if around is None or not resumption.starts_over(loss, index):
+        return False
+    return not speaks_of_resuming({line.encode() for line in read_excerpt(run, around).lines})

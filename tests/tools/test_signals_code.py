@@ -53,6 +53,8 @@ CASES = [
          "init-too-wide init-constant"),
     case(INIT, "the library's own", script("net = nn.Linear(4, 4)"),
          silent="init-ordinary init-too-wide init-constant"),
+    case(MATH, "a division by a count that is at least one",
+         loss("return ((p - y) ** 2).sum() / max((y > 0).sum(), 1)"), silent="math-unguarded"),
     case(MATH, "a bare logarithm", loss("return -(y * torch.log(p)).mean()"), "math-unguarded", "math-guarded"),
     case(MATH, "a logarithm with an epsilon", loss("return -(y * torch.log(p + 1e-8)).mean()"), "math-guarded",
          "math-unguarded"),

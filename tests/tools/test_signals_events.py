@@ -122,6 +122,13 @@ CASES = [
     case(CHANGES, "another shard in a history of objects", streamed("day-1", "day-2"), "data-changed-at-onset"),
     case(CHANGES, "the same shard", streamed("day-1", "day-1"), silent="data-changed-at-onset"),
     case(RESUMPTION, "resumed with the first rate again", continued(0.2, 0.4), "resumed-with-a-jump"),
+    case(RESUMPTION, "the next seed begins",
+         log([f"step {s}/100 loss {10.8 * 0.96 ** s + 3:.4f}" for _ in range(3) for s in range(0, 101, 5)]),
+         silent="resumed-with-a-jump resumed-smoothly"),
+    case(RESUMPTION, "resumed, and everything is lost",
+         log([*(f"step {s} loss {10.8 * 0.96 ** s + 3:.4f}" for s in range(0, 101, 5)),
+              "resuming from checkpoint last.pt",
+              *(f"step {s} loss {10.8 * 0.96 ** s + 3:.4f}" for s in range(0, 101, 5))]), "resumed-with-a-jump"),
     case(RESUMPTION, "resumed as it was", continued(0.09, 0.075), "resumed-smoothly", "resumed-with-a-jump"),
 ]  # fmt: skip
 

@@ -10,7 +10,7 @@ import numpy as np
 from traindx.contract import Fact, Signal, Value
 from traindx.detectors.citing import cite, where
 from traindx.detectors.curves.shape import Numbers
-from traindx.readers.model import Series
+from traindx.readers.model import Series, Stretch
 
 SIGNALS = {
     "resumed-with-a-jump": "loss or learning rate jump where the run was resumed",
@@ -19,6 +19,7 @@ SIGNALS = {
 
 # Points on each side of the seam: enough for a level, few enough to stay near it.
 BESIDE = 8
+MOST_LINES = 400
 
 
 class Seam(Value):
@@ -36,6 +37,20 @@ class Seam(Value):
 def seams(loss: Series) -> list[int]:
     """The first points after the log says that it resumes, or the axis jumps back."""
     return [index for index in loss.restarts if 2 <= index <= len(loss) - 2]
+
+
+def starts_over(loss: Series, index: int) -> bool:
+    """Whether a seam goes back to the first step and to the level of an untrained model: another training begins."""
+    before, first, again = (float(loss.values[place]) for place in (index - 1, 0, index))
+    return bool(loss.at[index] <= loss.at[0]) and abs(again - first) < 0.25 * abs(before - first)
+
+
+def between(loss: Series, index: int) -> Stretch | None:
+    """The lines around a seam in which the run would say that it resumes."""
+    if loss.place != "line" or loss.source_at(index - 1) != loss.source_at(index):
+        return None
+    first, last = int(loss.lines[index - 1]), int(loss.lines[index])
+    return Stretch(loss.source_at(index), max(first, last - MOST_LINES), last)
 
 
 def _sides(values: Numbers, index: int) -> tuple[Numbers, Numbers]:

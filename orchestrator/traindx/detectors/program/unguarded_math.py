@@ -187,11 +187,18 @@ def _shrinks(node: ast.expr, safe: set[str], function: ast.AST) -> bool:
     guards = {"clamp", "clamp_", "clamp_min", "clip", "maximum", "eps", "epsilon", "where", "softmax", "len", "item"}
     return any(
         isinstance(value, ast.Call)
+        and not _at_least(value)
         and _method(value) in SHRINKING - {"mean", "exp", "sqrt"}
         and not _is_guarded(value, guards, safe, function)
         and not _is_guarded(node, guards, safe, function)
         for value in values
     )
+
+
+def _at_least(node: ast.Call) -> bool:
+    """`max(count, 1)`: never below a positive number."""
+    called = isinstance(node.func, ast.Name) and node.func.id == "max"
+    return called and any((number_of(argument) or 0) > 0 for argument in node.args)
 
 
 def _method(node: ast.Call) -> str:

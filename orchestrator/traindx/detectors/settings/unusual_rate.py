@@ -35,6 +35,8 @@ USUAL = {
     "lion": (1e-6, 1e-3),
     "sgd": (5e-4, 0.5),
 }
+_OF_A_GROUP = re.compile(r"\b(?:params|param_groups)\.\d+\.")
+"""the rate of one group of parameters: `AdamW([dict(params=…, lr=…), …])`"""
 _FOR_ALL = re.compile(
     r"(?:base|max|peak|init|initial|start|default|global)?_?(?:lr|learning_?rate)s?_?(?:max|peak|init|initial|start|0)?|eta0?|peak"
     r"|lernrate|tasa",
@@ -101,7 +103,11 @@ def _highest(settings: Sequence[Setting], logged: Series | None) -> _Rate | None
     if not told and logged is not None and np.isfinite(logged.values).any():
         at = int(np.nanargmax(np.where(np.isfinite(logged.values), logged.values, np.nan)))
         return _Rate(float(logged.values[at]), logged.original, logged.source, lambda claim: cite(logged, at, claim))
-    for_all = [row for row in told or found if _FOR_ALL.fullmatch(row.key.rsplit(".", 1)[-1])]
+    for_all = [
+        row
+        for row in told or found
+        if _FOR_ALL.fullmatch(row.key.rsplit(".", 1)[-1]) and not _OF_A_GROUP.search(row.key)
+    ]
     top = max(for_all or (told or found)[:1], key=lambda row: float(row.value), default=None)
     if top is None or (not for_all and len(told or found) > 1):
         return None
