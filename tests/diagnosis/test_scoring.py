@@ -170,3 +170,14 @@ def test_what_is_proven_and_never_tried_is_not_outweighed_by_a_guess() -> None:
     standing = weigh(catalog, signals, SignalRegistry(), load_weights())
     assert standing.modes[0].hypothesis.id == "cuda-out-of-memory"
     assert standing.modes[0].probability > 0.9
+
+
+def test_a_fault_that_does_no_harm_is_a_lead() -> None:
+    catalog, registry, weights = load_catalog(), SignalRegistry(), load_weights()
+    fault = Signal(id="math-unguarded", claim="a division has no guard")
+    alone = weigh(catalog, [fault], registry, weights).of("unguarded-math")
+    assert alone is not None
+    assert alone.probability < 0.5
+    harmful = weigh(catalog, [fault, Signal(id="loss-non-finite", claim="NaN")], registry, weights).of("unguarded-math")
+    assert harmful is not None
+    assert harmful.probability > 0.5

@@ -98,6 +98,9 @@ class FailureMode(Hypothesis):
     specialist: str
     severity: Severity
     benign: bool = Field(default=False, description="whether a run that shows it may be healthy all the same")
+    shows_as: tuple[str, ...] = Field(
+        default=(), description="signals of which one must be there: a fault that does no harm is a lead, no cause"
+    )
     leads_to: tuple[str, ...] = Field(default=(), description="failure modes that are only consequences of this one")
     set_by: tuple[str, ...] = Field(
         default=(),

@@ -195,9 +195,16 @@ def _capped(belief: Belief, beliefs: Sequence[Belief], weights: Weights) -> Beli
         probability = min(1.0, probability / max(1e-9, 1.0 - others))
     elif not tried:
         probability = min(probability, UNTRIED)
+    if isinstance(belief.hypothesis, FailureMode) and not _shows(belief, belief.hypothesis.shows_as):
+        probability = min(probability, LONE)
     if len(belief.support) == 1 and _is_a_lead(belief.support[0].speaks):
         probability = min(probability, LONE)
     return replace(belief, probability=probability)
+
+
+def _shows(belief: Belief, signs: Sequence[str]) -> bool:
+    """Whether the harm that a fault does was seen, where it is known how that shows."""
+    return not signs or any(voice.signal.id in signs for voice in belief.support)
 
 
 def _is_a_lead(speaks: Speaks) -> bool:
