@@ -14,7 +14,7 @@ from traindx.detectors.settings import (
 )
 from traindx.detectors.settings.lookup import clip_threshold, optimizer, peak_rate, rates
 from traindx.readers import Run
-from traindx.readers.excerpts import log_heads, read_text
+from traindx.readers.excerpts import log_heads
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 
@@ -54,9 +54,8 @@ def check_hyperparameters(given: Input, run: Run) -> HyperparameterReport:  # no
     configured = {row.key: float(row.value) for row in rates(settings)}
     change = logged_rate.at_the_break(goal, logged, series)
     raising = logged_rate.raising_setting(change, settings)
-    text = read_text(run, raising.source, logged_rate.MOST_PATCHED) if raising is not None else ""
     signals = [
-        *logged_rate.changed_at_break(change, settings, raising, text),
+        *logged_rate.changed_at_break(change, settings, raising),
         *logged_rate.stalled(goal, logged, settings),
         *unusual_rate.detect(settings, logged, name),
         *fine_tuning.detect(goal, peak_rate(settings, logged)),

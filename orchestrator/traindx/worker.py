@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 
 from traindx.detectors.curves import objective  # noqa: F401 nearly every tool asks for it: loaded while the parent loads
+from traindx.diagnosis.changes.wanted import PATCH
 from traindx.diagnosis.evidence.reopen import reopen
 from traindx.diagnosis.evidence.verify import REOPEN
 from traindx.pipeline.context.model import SURVEY
@@ -27,6 +28,10 @@ def _task(task: Task) -> Tool | None:
     """The function that does a task."""
     if task in {SURVEY, REOPEN}:
         return survey if task == SURVEY else reopen
+    if task == PATCH:
+        from traindx.diagnosis.changes.patch import patch
+
+        return patch
     # Only an investigation with a model asks for these.
     from traindx.brains.llm.injection import SCAN, scan
     from traindx.diagnosis.evidence.fixes import PRESENT, present

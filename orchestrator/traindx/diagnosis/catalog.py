@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from traindx.contract import Severity
 from traindx.definitions import frontmatter
 from traindx.definitions.content import PROMPTS
+from traindx.diagnosis.changes.declared import Change
 from traindx.errors import DefinitionError, did_you_mean
 
 FOLDER = PROMPTS / "failure_modes"
@@ -108,6 +109,9 @@ class FailureMode(Hypothesis):
     )
     issue: tuple[str, ...] = Field(min_length=1)
     fix: FixWording
+    change: tuple[Change, ...] = Field(
+        default=(), description="what the fix changes in the run's files; the first that has a place there is made"
+    )
     asks: tuple[str, ...] = Field(min_length=1, description="the cheapest observations that would settle it")
     source: Path = Field(default=Path(), exclude=True)
 

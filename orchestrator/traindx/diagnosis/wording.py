@@ -19,15 +19,27 @@ def issue_for(mode: FailureMode, facts: Mapping[str, Fact]) -> str:
 
 
 def fix_for(mode: FailureMode, facts: Mapping[str, Fact]) -> Fix:
-    """The fix with concrete values; the diff comes from the tool that saw the faulty line."""
-    diff = facts.get("diff")
+    """The fix with concrete values; its diff is made where the run's files are known (`changes`)."""
     return Fix(
         summary=_first_that_fits(mode.fix.summary, facts),
-        diff=diff if isinstance(diff, str) else None,
         expected=_first_that_fits(mode.fix.expected, facts),
         verify=_first_that_fits(mode.fix.verify, facts),
         fallback=_first_that_fits(mode.fix.fallback, facts),
     )
+
+
+def first_value(alternatives: Sequence[str], facts: Mapping[str, Fact]) -> str:
+    """A value from the first alternative whose facts are all known and that gives one; empty where none does."""
+    from jinja2 import TemplateError
+
+    for wording in alternatives:
+        try:
+            said = _sentences().from_string(wording).render(facts).strip()
+        except (TemplateError, TypeError, ValueError, ArithmeticError):
+            continue
+        if said:
+            return said
+    return ""
 
 
 def compile_wording() -> None:

@@ -18,7 +18,7 @@ from traindx.readers.ledger import Ledger
 from traindx.readers.logs.errors import read_errors
 from traindx.readers.logs.logsettings import read_log_settings
 from traindx.readers.logs.textlog import read_log
-from traindx.readers.model import LogError, RunFile, Series, Setting
+from traindx.readers.model import LogError, RunFile, Series, Setting, is_shell
 from traindx.readers.tables import arrays, datatables, table
 from traindx.readers.tables.arrays import ArrayInfo
 from traindx.readers.tables.csvtable import read_csv
@@ -27,7 +27,6 @@ from traindx.readers.tables.parquet import read_parquet
 from traindx.runtime.scope import Scope
 
 _HEAD = 16 << 10
-_SHELL = (".sh", ".sbatch", ".slurm", ".bash")
 _LARGEST_SHELL = 256 << 10
 _PICKLES = frozenset({".pkl", ".pickle", ".p", ".joblib"})
 FIRST_RECORDS = 3
@@ -82,7 +81,7 @@ def first_settings(handle: BinaryIO, file: RunFile) -> list[Setting]:
 
 def launch_settings(scope: Scope, file: RunFile) -> list[Setting]:
     """The options that a launch script gives: `srun python train.py --lr 0.2`."""
-    if file.role != "code" or not file.path.endswith(_SHELL) or file.size > _LARGEST_SHELL:
+    if file.role != "code" or not is_shell(file.path) or file.size > _LARGEST_SHELL:
         return []
     with scope.open(file.path) as handle:
         text = handle.read(_LARGEST_SHELL).decode("utf-8", "replace")

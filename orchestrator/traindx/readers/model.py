@@ -18,6 +18,18 @@ if TYPE_CHECKING:
 Role = Literal["log", "metrics", "config", "code", "checkpoint", "trace", "data", "output", "other"]
 """what a file is for; a `trace` tells what a machine was doing: a profile, a dump of NCCL's flight recorder"""
 Axis = Literal["epoch", "step", "row"]
+_SHELL = (".sh", ".sbatch", ".slurm", ".bash")
+_PROGRAM = (".py", ".ipynb")
+
+
+def is_shell(path: str) -> bool:
+    """Whether a path is that of a script that launches programs."""
+    return path.endswith(_SHELL)
+
+
+def is_program(path: str) -> bool:
+    """Whether a path is that of a Python file or a notebook."""
+    return path.endswith(_PROGRAM)
 
 
 @dataclass(frozen=True)

@@ -30,3 +30,65 @@ SPOKEN = {
     "train_batch_size": "batch_size", "dropout rate": "dropout", "momentum": "momentum",
 }  # fmt: skip
 """how a fix spells a setting -> the one name that stands for it"""
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "lr": (*RATE_NAMES, "eta", "eta0", "lernrate", "adam_lr", "sgd_lr", "lr_init", "init_lr", "start_lr", "lr_max"),
+    "generator_lr": ("lr_g", "g_lr", "gen_lr", "lr_gen", "generator_lr"),
+    "discriminator_lr": ("lr_d", "d_lr", "disc_lr", "lr_disc", "discriminator_lr", "critic_lr", "lr_critic"),
+    "discriminator_steps": ("d_steps", "n_critic", "d_iters", "critic_iters", "critic_steps", "disc_steps"),
+    "batch_size": (
+        "batch_size", "per_device_train_batch_size", "train_batch_size", "micro_batch_size", "batchsize", "bs", "batch",
+        "train_micro_batch_size_per_gpu", "mini_batch_size", "minibatch_size", "samples_per_gpu",
+    ),
+    "accumulation": (
+        "gradient_accumulation_steps", "accumulate_grad_batches", "grad_accum_steps", "accumulation_steps", "grad_accum",
+        "accum_steps", "accum_iter", "update_freq", "gradient_accumulation", "accumulate",
+    ),
+    "epochs": EPOCH_NAMES,
+    "steps": (*STEP_NAMES, "n_iter", "n_iters", "iterations", "num_iterations", "max_iter", "train_iters", "updates"),
+    "weight_decay": ("weight_decay", "wd", "l2", "l2_lambda", "l2_reg", "l2_penalty", "lambda_l2", "decay_lambda"),
+    "dropout": (
+        "dropout", "dropout_rate", "drop_rate", "p_drop", "hidden_dropout_prob", "dropout_p", "p_dropout", "drop",
+    ),
+    "clip": (
+        "max_grad_norm", "gradient_clip_val", "clip_grad_norm", "grad_clip", "grad_clip_norm", "clip_norm", "clip_grad",
+        "gradient_clipping", "clip", "max_norm", "clipnorm",
+    ),
+    "warmup_steps": (
+        "warmup_steps", "num_warmup_steps", "warmup_iters", "warmup_updates", "lr_warmup_steps", "n_warmup_steps",
+        "lr_warmup_iters", "warmup",
+    ),
+    "warmup_ratio": ("warmup_ratio", "warmup_fraction", "warmup_proportion", "lr_warmup_fraction", "pct_start"),
+    "warmup_epochs": ("warmup_epochs", "lr_warmup_epochs"),
+    "patience": (
+        "patience", "early_stopping_patience", "early_stop_patience", "early_stopping", "early_stop", "es_patience",
+    ),
+    "horizon": (
+        "t_max", "decay_steps", "lr_decay_steps", "lr_decay_iters", "decay_iters", "lr_total_steps", "cosine_steps",
+        "num_training_steps", "decay_epochs", "cycle_steps", "total_iters", "scheduler_steps", "schedule_steps",
+        "step_size", "lr_step_size", "lr_horizon", "horizon", "anneal_steps", "lr_t_max", "tmax", "lr_steps",
+    ),
+    "decay_factor": ("gamma", "lr_gamma", "lr_decay", "lr_decay_rate", "decay_rate", "decay_factor"),
+    "fp16": ("fp16", "use_fp16", "half", "fp16_enabled"),
+    "bf16": ("bf16", "use_bf16"),
+    "precision": (
+        "precision", "mixed_precision", "amp_dtype", "dtype", "torch_dtype", "autocast_dtype", "compute_dtype", "amp",
+    ),
+    "init_std": ("init_std", "initializer_range", "weight_init_std", "std", "init_scale", "w_std", "sigma_w"),
+    "init_gain": ("gain", "init_gain"),
+    "activation": ("activation", "act", "hidden_activation", "nonlinearity", "hidden_act", "activation_function"),
+    "width": (
+        "hidden", "hidden_size", "hidden_dim", "width", "d_model", "units", "channels", "n_hidden", "latent_dim", "rank",
+        "embedding_dim", "embed_dim", "bottleneck", "n_embd",
+    ),
+    "kl_weight": ("kl_weight", "beta", "kl_coef", "lambda_kl", "kl_beta", "w_kl", "kl_scale", "kld_weight"),
+    "free_bits": ("free_bits", "free_nats", "kl_free_bits"),
+    "replay": ("replay_fraction", "replay_ratio", "replay", "mix_original", "rehearsal", "rehearsal_ratio", "mix_old"),
+    "entropy": ("ent_coef", "entropy_coef", "entropy_coeff", "entropy_weight", "ent_weight", "entropy_bonus"),
+}  # fmt: skip
+"""a setting that a fix may change -> what people call it, the plainest name first"""
+
+
+def plain(key: str) -> str:
+    """The last word of a key without case, hyphens and underscores: `Optimizer.base-LR[0]` is `baselr`."""
+    return re.sub(r"\[\d+\]$", "", key).rsplit(".", 1)[-1].lower().replace("_", "").replace("-", "")

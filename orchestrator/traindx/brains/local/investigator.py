@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -9,8 +10,9 @@ from traindx.brains.interface import Case
 from traindx.brains.local.plan import plan
 from traindx.brains.local.sections import Answer, sections_for
 from traindx.brains.local.user_reports import VOCABULARY, user_reports
-from traindx.contract import Event, Evidence, RootCause, Signal, Status
+from traindx.contract import Event, Evidence, Fact, RootCause, Signal, Status
 from traindx.diagnosis.catalog import FailureMode
+from traindx.diagnosis.changes.propose import with_diff
 from traindx.diagnosis.findings import Excluded, Findings
 from traindx.diagnosis.scoring import WORTH_ASKING, Belief, Standing, weigh
 from traindx.diagnosis.signals import SignalRegistry
@@ -57,10 +59,10 @@ class LocalInvestigator:
             case.listener(Event(kind="finding", text=signal.claim))
         failed = [f"`{result.tool}` failed: {result.reason}" for result in results if result.status == "failed"]
         registry = SignalRegistry.of(specs, VOCABULARY)
-        findings = replace(
-            _weighed(case, signals, registry), notes=[*planned.skipped, *failed], skipped=list(planned.skipped)
-        )
-        return replace(findings, causes=[await _with_settings(case, cause) for cause in findings.causes])
+        findings, facts = _weighed(case, signals, registry)
+        findings = replace(findings, notes=[*planned.skipped, *failed], skipped=list(planned.skipped))
+        causes = [await _with_settings(case, cause) for cause in findings.causes]
+        return replace(findings, causes=[await _with_diff(case, cause, facts[cause.id]) for cause in causes])
 
 
 def reported(weighed: Findings, case: Case) -> Findings:
@@ -73,7 +75,8 @@ def reported(weighed: Findings, case: Case) -> Findings:
     return replace(weighed, specialist=case.specialist.name, sections=sections_for(case.specialist, answer))
 
 
-def _weighed(case: Case, signals: list[Signal], registry: SignalRegistry) -> Findings:
+def _weighed(case: Case, signals: list[Signal], registry: SignalRegistry) -> tuple[Findings, dict[str, dict[str, Fact]]]:
+    """The findings, and the facts behind each cause."""
     standing = weigh(case.catalog, signals, registry, load_weights())
     roots = [belief for belief in standing.modes if belief.likely]
     lacking, blind = _unseen(case)
@@ -88,7 +91,7 @@ def _weighed(case: Case, signals: list[Signal], registry: SignalRegistry) -> Fin
     rest = _possibilities(instead, roots, well=bool(well))
     most = max(0, MOST_HYPOTHESES - len(roots))
     named = [*roots[:MOST_HYPOTHESES], *rest[:most]]
-    return Findings(
+    findings = Findings(
         specialist="",
         status=status,
         causes=[_cause(belief, case.catalog) for belief in named],
@@ -96,6 +99,7 @@ def _weighed(case: Case, signals: list[Signal], registry: SignalRegistry) -> Fin
         excluded=_excluded(standing, {belief.hypothesis.id for belief in (roots or named)}),
         questions=[] if status != "needs_more_data" else _questions(case, lacking, rest[:MOST_HYPOTHESES]),
     )
+    return findings, {belief.hypothesis.id: belief.facts for belief in named}
 
 
 def _possibilities(standing: Standing, roots: Sequence[Belief], *, well: bool) -> list[Belief]:
@@ -129,6 +133,13 @@ async def _with_settings(case: Case, cause: RootCause) -> RootCause:
             place = f"line {row.line}"
             pieces.append(Evidence(claim=claim, kind="circumstantial", source=row.source, locator=place, quote=quote))
     return cause.model_copy(update={"evidence": [*cause.evidence, *pieces]}) if pieces else cause
+
+
+async def _with_diff(case: Case, cause: RootCause, facts: Mapping[str, Fact]) -> RootCause:
+    """The cause with its fix as a diff, where the run has the file to change."""
+    changes = case.catalog[cause.id].change
+    fix = await asyncio.to_thread(with_diff, cause.fix, changes, facts, case.context, case.toolbelt)
+    return cause.model_copy(update={"fix": fix})
 
 
 def _last_word(key: str) -> str:

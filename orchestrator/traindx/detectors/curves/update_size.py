@@ -67,7 +67,7 @@ def clipped(norms: Series, limit: Setting | None) -> list[Signal]:
         "clip_place": f"{limit.source}:{limit.line}",
         "clip_ratio": ratio,
         "clip_share": share,
-        "clip_proposed": float(np.percentile(finite, 90)),
+        "clip_proposed": float(f"{np.percentile(finite, 90):.2g}"),
     }
     if share <= MOSTLY:
         claim = f"only {share:.0%} of the logged gradient norms exceed the clipping threshold {threshold:g}"

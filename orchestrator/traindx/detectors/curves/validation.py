@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -70,7 +71,12 @@ def _followed(goal: Objective, seen_on: Series) -> list[Signal]:
         "best_position": float(seen_on.at[best]),
         "val_best": val_best,
         "val_end": val_end,
+        "best_share": (best + 1) / len(seen_on),
     }
+    if seen_on.axis != "row":
+        # Counted from 0 or from 1: how many epochs or steps it takes to get there.
+        begins = 1 if seen_on.axis == "epoch" and float(seen_on.at[0]) < 1 and len(seen_on) > 1 else 0
+        facts[f"best_{seen_on.axis}s"] = math.ceil(float(seen_on.at[best])) + begins
     # A gap between the two is normal; overfitting is validation itself turning upwards, by more than its own wobble.
     # Where training has memorised its samples, a smaller turn is enough.
     share = 0.04 if 0 < shape.end < BY_HEART * seen.end else 0.1

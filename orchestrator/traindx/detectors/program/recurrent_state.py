@@ -35,8 +35,8 @@ def detect(code: Sequence[CodeUnit]) -> tuple[list[CarriedState], list[Signal]]:
     states: list[CarriedState] = []
     signals: list[Signal] = []
     for unit in code:
-        for loop in _training_loops(unit.tree):
-            carried = _carried(loop)
+        for loop in training_loops(unit.tree):
+            carried = carried_in(loop)
             for name, line in carried.items():
                 detached = _is_cut(loop, name)
                 place = unit.file_line(line)
@@ -47,7 +47,7 @@ def detect(code: Sequence[CodeUnit]) -> tuple[list[CarriedState], list[Signal]]:
     return states, signals
 
 
-def _training_loops(tree: ast.AST) -> list[ast.For | ast.While]:
+def training_loops(tree: ast.AST) -> list[ast.For | ast.While]:
     """Innermost loops that hold both a forward call with state and a backward."""
     loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While) and _calls(node, "backward")]
     return [loop for loop in loops if not any(other is not loop and other in set(ast.walk(loop)) for other in loops)]
@@ -61,7 +61,7 @@ def _calls(node: ast.AST, method: str) -> list[ast.Call]:
     ]
 
 
-def _carried(loop: ast.For | ast.While) -> dict[str, int]:
+def carried_in(loop: ast.For | ast.While) -> dict[str, int]:
     """Names that a call both takes and returns, as in `out, h = rnn(x, h)` and `h = cell(x, h)`."""
     found: dict[str, int] = {}
     for node in ast.walk(loop):

@@ -85,16 +85,21 @@ def _clean(units: Sequence[CodeUnit]) -> Signal:
     return Signal(id="math-guarded", claim=f"the logs, roots and divisions in {units[0].path} are guarded")
 
 
-def _in_file(unit: CodeUnit) -> Iterator[Unguarded]:
+def unguarded_at(unit: CodeUnit) -> Iterator[tuple[ast.expr, str]]:
+    """The operations of a file that nothing guards, as they stand in its tree, and what each of them is."""
     safe = _guarded_names(unit.tree)
     for function in ast.walk(unit.tree):
-        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
-            continue
-        for node in _own_nodes(function):
-            operation = _operation(node, safe, function)
-            if operation:
-                line = unit.file_line(node.lineno)
-                yield Unguarded(path=unit.path, line=line, operation=operation, text=unit.quote(node.lineno))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
+            for node in _own_nodes(function):
+                operation = _operation(node, safe, function)
+                if operation:
+                    yield node, operation
+
+
+def _in_file(unit: CodeUnit) -> Iterator[Unguarded]:
+    for node, operation in unguarded_at(unit):
+        line = unit.file_line(node.lineno)
+        yield Unguarded(path=unit.path, line=line, operation=operation, text=unit.quote(node.lineno))
 
 
 def _own_nodes(function: ast.AST) -> Iterator[ast.expr]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Sequence
@@ -34,8 +33,6 @@ SHAPES_A_DECAY = re.compile(
 NOTHING = 1e-3
 # Schedules end at zero by design; only what lies well before the end is lost training.
 LOST_SHARE = 0.1
-MOST_PATCHED = 1_000_000
-"""characters of a file for which a patch is written"""
 
 
 def rate_series(series: Sequence[Series]) -> Series | None:
@@ -91,12 +88,9 @@ def raising_setting(found: RateAtBreak | None, settings: Sequence[Setting]) -> S
 
 
 def changed_at_break(
-    found: RateAtBreak | None, settings: Sequence[Setting], setting: Setting | None, text: str
+    found: RateAtBreak | None, settings: Sequence[Setting], setting: Setting | None
 ) -> list[Signal]:
-    """Whether the rate was raised where the loss broke, or stayed the same.
-
-    `setting` is the `raising_setting`, `text` the file in which it stands.
-    """
+    """Whether the rate was raised where the loss broke, or stayed the same; `setting` is the `raising_setting`."""
     if found is None:
         return []
     rate, at = found.rate, found.at
@@ -104,10 +98,10 @@ def changed_at_break(
         now = float(rate.values[at])
         claim = f"the learning rate was {found.before:.4g} before and {now:.4g} at the break ({where(rate, at)})"
         return [Signal(id="lr-unchanged-at-onset", claim=claim, citations=[cite(rate, at, claim)])]
-    return [_raised(found, found.raised, settings, setting, text)]
+    return [_raised(found, found.raised, settings, setting)]
 
 
-def _raised(found: RateAtBreak, step: int, settings: Sequence[Setting], setting: Setting | None, text: str) -> Signal:
+def _raised(found: RateAtBreak, step: int, settings: Sequence[Setting], setting: Setting | None) -> Signal:
     loss, onset, rate = found.loss, found.onset, found.rate
     before, after = float(rate.values[step - 1]), float(rate.values[step])
     claim = (
@@ -130,27 +124,9 @@ def _raised(found: RateAtBreak, step: int, settings: Sequence[Setting], setting:
     if setting is not None:
         places.append(cite_setting(setting, f"`{setting.key}` sets the rate that breaks the run"))
         facts |= {"lr_key": setting.key, "lr_place": f"{setting.source}:{setting.line}"}
-        diff = _diff(setting, text, before)
-        if diff:
-            facts["diff"] = diff
     # A step of a ramp is no jump: twice the rate is one, a tenth more hardly.
     strength = min(1.0, max(0.1, math.log2(after / before))) if before > 0 else 1.0
     return Signal(id="lr-raised-at-onset", claim=claim, strength=strength, citations=places, facts=facts)
-
-
-def _diff(setting: Setting, text: str, proposed: float) -> str | None:
-    """The change as a patch, when the value stands on its line exactly once."""
-    old = text.splitlines(keepends=True)
-    if len(old) < setting.line:
-        return None
-    line = old[setting.line - 1]
-    spelled = re.finditer(r"(?<![\w.])[-+]?\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?(?![\w.])", line)
-    same = [match for match in spelled if math.isclose(float(match.group().replace("_", "")), float(setting.value))]
-    if len(same) != 1:
-        return None
-    new = old.copy()
-    new[setting.line - 1] = line[: same[0].start()] + f"{proposed:g}" + line[same[0].end() :]
-    return "".join(difflib.unified_diff(old, new, f"a/{setting.source}", f"b/{setting.source}", n=2))
 
 
 def stalled(goal: Objective | None, rate: Series | None, settings: Sequence[Setting]) -> list[Signal]:

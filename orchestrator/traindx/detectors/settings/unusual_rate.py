@@ -78,7 +78,7 @@ def detect(settings: Sequence[Setting], logged: Series | None, optimizer: str | 
         "lr_key": top.key,
         "lr_place": top.place,
         "optimizer": kind,
-        "lr_proposed": math.sqrt(low * high),
+        "lr_proposed": float(f"{math.sqrt(low * high):.1g}"),
     }
     outside, name = (low / top.value, "lr-far-below-usual") if below else (top.value / high, "lr-far-above-usual")
     places = [top.cited(claim)]

@@ -70,6 +70,20 @@ class CodeUnit:
         """The line of the file behind a line of the tree."""
         return self.notebook.file_line(line) if self.notebook else line
 
+    def place(self, line: int) -> str:
+        """A line of the tree as people are told of it: `train.py:41`."""
+        return f"{self.path}:{self.file_line(line)}"
+
+    def lines_called(self, place: str) -> Iterator[int]:
+        """The lines of the tree that a place names; of a notebook several lines may stand in one line of the file."""
+        path, _, line = place.rpartition(":")
+        if path != self.path or not line.isdecimal():
+            return
+        if self.notebook is None:
+            yield int(line)
+        else:
+            yield from (at for at, row in enumerate(self.notebook.places, 1) if row.file_line == int(line))
+
     def quote(self, line: int) -> str:
         """What stands in the line of the file behind a line of the tree, as a citation quotes it."""
         return self.file_quote(self.file_line(line))

@@ -1,0 +1,81 @@
+"""Activations, initial weights and precision of a model."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from traindx.contract import Fact
+from traindx.diagnosis.changes.rewritings.source import Rewritten, Source, Unfit, at_fact, calls, programs
+from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.syntax import name_of, number_of
+
+_MODULES = {"Sigmoid": "ReLU", "Tanh": "ReLU", "Softsign": "ReLU"}
+_FUNCTIONS = {"sigmoid": "relu", "tanh": "relu", "softsign": "relu"}
+_CONSTANT = frozenset({"constant_", "ones_", "zeros_"})
+
+
+def swap_activation(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
+    """ReLU for the squashing activation of a deep stack."""
+    source, line = at_fact(code, facts, "stack_place")
+    for call in calls(source.unit.tree, *_MODULES, *_FUNCTIONS):
+        function = call.func
+        if call.lineno != line or not isinstance(function, ast.Attribute):
+            continue
+        old = function.attr
+        new = _MODULES.get(old) or _FUNCTIONS[old]
+        owner = ast.unparse(function.value)
+        as_method = old in _FUNCTIONS and not call.args
+        source.replace(function, f"{owner}.{new}")
+        return source.rewritten(
+            f"The diff writes `{owner}.{new}` for `{owner}.{old}` ({source.place(line)})"
+            + (", a method of the tensor." if as_method else ".")
+        )
+    raise Unfit(f"the activation at {source.place(line)} is not called by its name in torch")
+
+
+def initialise(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
+    """A random start of an ordinary width, where the weights are set to one constant or spread too wide."""
+    source, line = at_fact(code, facts, "init_place")
+    for call in calls(source.unit.tree, "normal_", "trunc_normal_", *_CONSTANT):
+        if not call.lineno <= line <= (call.end_lineno or call.lineno) or not isinstance(call.func, ast.Attribute):
+            continue
+        kind, owner = call.func.attr, ast.unparse(call.func.value)
+        of_init = name_of(call.func.value) == "init"
+        if kind in _CONSTANT and of_init and call.args:
+            new = f"{owner}.kaiming_normal_({ast.unparse(call.args[0])})"
+            source.replace(call, new)
+            return source.rewritten(f"The diff writes `{new}` ({source.place(line)}); biases may stay constant.")
+        spread = _spread(call, of_init=of_init)
+        if spread is not None:
+            source.replace(spread, "0.02")
+            return source.rewritten(f"The diff sets the standard deviation to 0.02 ({source.place(line)}).")
+    raise Unfit(f"the initial weights at {source.place(line)} are not set by a function of `torch.nn.init`")
+
+
+def bfloat16(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:  # noqa: ARG001 - as every rewriting
+    """Autocast in bf16, which has the range of fp32."""
+    for unit in programs(code):
+        source = Source(unit)
+        for call in calls(unit.tree, "autocast"):
+            written = next((key.value for key in call.keywords if key.arg == "dtype"), None)
+            if isinstance(written, ast.Attribute) and written.attr in {"float16", "half"}:
+                source.replace(written, f"{ast.unparse(written.value)}.bfloat16")
+            elif written is None and call.lineno == call.end_lineno and isinstance(call.func, ast.Attribute):
+                inner = ", ".join(ast.unparse(part) for part in (*call.args, *call.keywords))
+                source.replace(call, f"{ast.unparse(call.func)}({inner + ', ' if inner else ''}dtype=torch.bfloat16)")
+            else:
+                continue
+            return source.rewritten(
+                f"The diff runs autocast in bf16 ({source.place(call.lineno)}), for which the GPU must have it (Ampere or"
+                " later); a loss scaler is no longer needed and does no harm."
+            )
+    raise Unfit("no `autocast` was found in the code of this folder")
+
+
+def _spread(call: ast.Call, *, of_init: bool) -> ast.expr | None:
+    """The standard deviation that a call is given as a number."""
+    named = next((key.value for key in call.keywords if key.arg == "std"), None)
+    at = 2 if of_init else 1
+    given = named or (call.args[at] if len(call.args) > at else None)
+    return given if number_of(given) is not None else None

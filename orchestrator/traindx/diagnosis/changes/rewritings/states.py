@@ -1,0 +1,95 @@
+"""Recurrent state that has to leave its graph behind."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from traindx.contract import Fact
+from traindx.detectors.program.recurrent_state import carried_in, training_loops
+from traindx.diagnosis.changes.rewritings.source import Rewritten, Source, Unfit, at_fact, calls
+from traindx.readers.code.codebase import CodeUnit
+
+_PAIRED = ("LSTM", "LSTMCell")
+_SINGLE = ("GRU", "GRUCell", "RNN", "RNNCell")
+
+
+def detach(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
+    """Detach the state behind `backward()`: there it exists in every iteration, and its graph is spent."""
+    source, line = at_fact(code, facts, "state_place")
+    loop = _loop_at(source, line)
+    said = _detached(source, loop, code)
+    return source.rewritten(f"The diff adds {said}.")
+
+
+def drop_retaining(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
+    """Take `retain_graph=True` away and detach the state instead."""
+    source, line = at_fact(code, facts, "backward_place")
+    loop = _loop_at(source, line)
+    call = next((call for call in calls(loop, "backward") if _retaining(call)), None)
+    if call is None or call.lineno != call.end_lineno:
+        raise Unfit(f"the call of `backward` at {source.place(line)} is not on one line")
+    keyword = next(key for key in call.keywords if key.arg == "retain_graph")
+    others = sorted([*call.args, *call.keywords], key=lambda part: part.col_offset)
+    place = others.index(keyword)
+    if len(others) == 1:
+        start, end = keyword.col_offset, keyword.end_col_offset
+    elif place == 0:
+        start, end = keyword.col_offset, others[1].col_offset
+    else:
+        start, end = others[place - 1].end_col_offset or 0, keyword.end_col_offset
+    source.cut(call.lineno, start, end or start)
+    said = _detached(source, loop, code)
+    return source.rewritten(f"The diff takes `retain_graph=True` away and adds {said}.")
+
+
+def assign(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
+    """Keep what `detach()` returns."""
+    source, line = at_fact(code, facts, "rule_place")
+    statement = source.statement_at(line)
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    owner = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
+    if call is None or not isinstance(owner, ast.Name | ast.Attribute | ast.Subscript):
+        raise Unfit(f"what is detached at {source.place(line)} has no name to assign the result to")
+    name = ast.unparse(owner)
+    source.replace(call, f"{name} = {ast.unparse(call)}")
+    return source.rewritten(f"The diff assigns the result to `{name}`.")
+
+
+def _loop_at(source: Source, line: int) -> ast.For | ast.While:
+    loops = training_loops(source.unit.tree)
+    here = [loop for loop in loops if loop.lineno <= line <= (loop.end_lineno or line)]
+    if not here:
+        raise Unfit(f"no training loop was found around {source.place(line)}")
+    return here[-1]
+
+
+def _detached(source: Source, loop: ast.For | ast.While, code: Sequence[CodeUnit]) -> str:
+    """Put the line that detaches every state of a loop behind its `backward()`; what was put where."""
+    names = list(carried_in(loop))
+    behind = next(calls(loop, "backward"), None)
+    if behind is None or not names:
+        raise Unfit("the loop has no `backward()` behind which the state could be detached")
+    text = _statement(names, code)
+    at = source.statement_at(behind.lineno)
+    source.insert_after(at, text)
+    return f"`{text}` behind `backward()` ({source.place(at.end_lineno or at.lineno)})"
+
+
+def _statement(names: Sequence[str], code: Sequence[CodeUnit]) -> str:
+    """`h = h.detach()`; an LSTM that hands on one name hands on a pair."""
+    if len(names) > 1:
+        return f"{', '.join(names)} = {', '.join(f'{name}.detach()' for name in names)}"
+    name = names[0]
+    paired = any(True for unit in code for _ in calls(unit.tree, *_PAIRED))
+    single = any(True for unit in code for _ in calls(unit.tree, *_SINGLE))
+    parts = f"tuple(part.detach() for part in {name})"
+    if paired and not single:
+        return f"{name} = {parts}"
+    if single and not paired:
+        return f"{name} = {name}.detach()"
+    return f"{name} = {parts} if isinstance({name}, tuple) else {name}.detach()"
+
+
+def _retaining(call: ast.Call) -> bool:
+    return any(key.arg == "retain_graph" for key in call.keywords)
