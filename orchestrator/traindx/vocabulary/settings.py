@@ -68,6 +68,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "num_training_steps", "decay_epochs", "cycle_steps", "total_iters", "scheduler_steps", "schedule_steps",
         "step_size", "lr_step_size", "lr_horizon", "horizon", "anneal_steps", "lr_t_max", "tmax", "lr_steps",
     ),
+    "restart_factor": ("restart_multiplier", "restart_factor", "restart_mult", "restart_scale", "cycle_multiplier"),
     "decay_factor": ("gamma", "lr_gamma", "lr_decay", "lr_decay_rate", "decay_rate", "decay_factor"),
     "fp16": ("fp16", "use_fp16", "half", "fp16_enabled"),
     "bf16": ("bf16", "use_bf16"),

@@ -17,6 +17,8 @@ _RECORDS = re.compile(
     r"(?:^|/)(?:wandb|mlruns|lightning_logs|\.hydra|multirun|tb_logs|runs|trackio|aim|\.aim|neptune|sacred)/"
     r"|(?:^|/)(?:hparams\.yaml|trainer_state\.json|cout\.txt|run\.json)$"
 )
+NOT_FOUND = "where"
+"""how the reason begins where no file has such a name"""
 _CALL = re.compile(r"^[A-Z]\w*\.")
 
 
@@ -68,7 +70,8 @@ def _won(pool: Sequence[ConfigValue], rows: Sequence[ConfigValue], context: Cont
     best = [row for row in here if _preference(row, setting) == _preference(here[0], setting)]
     if any(not _same(row.value, best[0].value) for row in best):
         places = ", ".join(f"{row.value} at {row.source}:{row.line}" for row in best[:4])
-        raise Unknown(f"`{best[0].key.rsplit('.', 1)[-1]}` is set more than once ({places}), and which one to change is not known")
+        name = best[0].key.rsplit(".", 1)[-1]
+        raise Unknown(f"`{name}` is set more than once ({places}), and which one to change is not known")
     below = [row for row in rows if (_floor(row, context) or 0) > floor and plain(row.key) == plain(best[0].key)]
     return Chosen(best[0], tuple(below))
 
@@ -114,7 +117,7 @@ def _nowhere(change: Companion, told: Sequence[ConfigValue]) -> str:
     if told:
         return _elsewhere(told[0], [])
     names = ", ".join(f"`{name}`" for name in GROUPS[change.setting][:3])
-    return f"no file of this folder sets it (looked for {names} and the like)"
+    return f"{NOT_FOUND} `{change.setting}` is set was not found in this folder (looked for {names} and the like)"
 
 
 def _elsewhere(told: ConfigValue, editable: Sequence[ConfigValue]) -> str:

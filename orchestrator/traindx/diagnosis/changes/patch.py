@@ -31,9 +31,15 @@ def patch(wanted: Wanted, run: Run) -> Patched:
     try:
         if wanted.code:
             return _rewritten(wanted, run)
-        return Patched(diff=_with_values(wanted.values, run))
+        return Patched(diff=_with_values(wanted.values, run), places=[_place(row, run) for row in wanted.values])
     except (_Impossible, rewritings.Unfit) as error:
         return Patched(why_not=str(error))
+
+
+def _place(row: NewValue, run: Run) -> str:
+    plain = f"{row.source}:{row.line}"
+    unit = next((unit for unit in run.code if unit.path == row.source and unit.notebook), None)
+    return next((unit.place(line) for line in unit.lines_called(plain)), plain) if unit is not None else plain
 
 
 def _with_values(values: Sequence[NewValue], run: Run) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from traindx.contract import ContextPackage, Fact, Fix
-from traindx.diagnosis.changes.choose import Chosen, Unknown, choose
+from traindx.diagnosis.changes.choose import NOT_FOUND, Chosen, Unknown, choose
 from traindx.diagnosis.changes.declared import Change, Companion
 from traindx.diagnosis.changes.spelling import number
 from traindx.diagnosis.changes.wanted import PATCH, NewValue, Patched
@@ -32,8 +32,9 @@ def with_diff(
             reasons.append(str(unknown))
             continue
         return fix.model_copy(update={"diff": diff, "summary": _joined(fix.summary, said)})
-    reason = next((text for text in reasons if text), "")
-    return fix.model_copy(update={"summary": _joined(fix.summary, f"No diff: {reason}.")}) if reason else fix
+    # What is known of the value tells most, then what the code lacks; that a name was not found tells least.
+    told = sorted((reason for reason in reasons if reason), key=lambda reason: reason.startswith(NOT_FOUND))
+    return fix.model_copy(update={"summary": _joined(fix.summary, f"No diff: {told[0]}.")}) if told else fix
 
 
 def _lengths(context: ContextPackage) -> dict[str, Fact]:
@@ -62,7 +63,7 @@ def _configured(
         except Unknown:
             continue
     patched = _patched(toolbelt, {"values": [row.model_dump() for row in rows]})
-    said = " and ".join(_told(row) for row in rows)
+    said = " and ".join(_told(row, place) for row, place in zip(rows, patched.places, strict=True))
     over = ", ".join(f"{row.source}:{row.line}" for row in chosen.overruled[:3])
     return patched.diff, f"The diff sets {said}" + (f", which overrules {over}." if over else ".")
 
@@ -80,15 +81,15 @@ def _patched(toolbelt: Toolbelt, asked: Mapping[str, object]) -> Patched:
     result = toolbelt.run(PATCH, asked)
     if result.status != "ok":
         raise Unknown(f"the change could not be written ({result.reason})")
-    patched = Patched.model_validate({key: result.output.get(key, "") for key in ("diff", "did", "why_not")})
+    patched = Patched.model_validate(result.output)
     if not patched.diff:
         raise Unknown(patched.why_not)
     return patched
 
 
-def _told(row: NewValue) -> str:
+def _told(row: NewValue, place: str) -> str:
     shown = [number(value) if isinstance(value, float) else value for value in (row.old, row.new)]
-    return f"`{row.key.rsplit('.', 1)[-1]}` from {shown[0]} to {shown[1]} ({row.source}:{row.line})"
+    return f"`{row.key.rsplit('.', 1)[-1]}` from {shown[0]} to {shown[1]} ({place})"
 
 
 def _joined(summary: str, said: str) -> str:

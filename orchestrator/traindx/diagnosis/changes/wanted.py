@@ -33,4 +33,5 @@ class Patched(ToolOutput):
 
     diff: str = ""
     did: str = Field(default="", description="what a rewriting of code does, in one sentence")
+    places: list[str] = Field(default_factory=list, description="where the new values stand, as people are told of it")
     why_not: str = ""

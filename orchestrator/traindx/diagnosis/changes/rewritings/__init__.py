@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from traindx.contract import Fact
 from traindx.diagnosis.changes.rewritings import layers, loops, math, states
-from traindx.diagnosis.changes.rewritings.source import Rewritten, Unfit
+from traindx.diagnosis.changes.rewritings.source import Rewritten, Unfit, programs
 from traindx.readers.code.codebase import CodeUnit
 
 __all__ = ["REWRITINGS", "Rewritten", "Unfit", "rewrite"]
@@ -29,4 +29,6 @@ REWRITINGS: dict[str, Rewriter] = {
 
 def rewrite(name: str, code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
     """Rewrite the code of a run; raises `Unfit` where it has no place for that."""
+    if not any(True for _ in programs(code)):
+        raise Unfit("the training code is not in this folder")
     return REWRITINGS[name](code, facts)

@@ -12,6 +12,11 @@ from traindx.readers.code.syntax import name_of, number_of
 
 _MODULES = {"Sigmoid": "ReLU", "Tanh": "ReLU", "Softsign": "ReLU"}
 _FUNCTIONS = {"sigmoid": "relu", "tanh": "relu", "softsign": "relu"}
+_DRAWN = {
+    "torch": "0.02 * torch.randn({0})",
+    "np": "np.random.normal(0.0, 0.02, {0})",
+    "numpy": "numpy.random.normal(0.0, 0.02, {0})",
+}
 _CONSTANT = frozenset({"constant_", "ones_", "zeros_"})
 
 
@@ -50,7 +55,14 @@ def initialise(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten
         if spread is not None:
             source.replace(spread, "0.02")
             return source.rewritten(f"The diff sets the standard deviation to 0.02 ({source.place(line)}).")
-    raise Unfit(f"the initial weights at {source.place(line)} are not set by a function of `torch.nn.init`")
+    for call in calls(source.unit.tree, "full", "ones", "zeros"):
+        library = name_of(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+        if call.lineno == line and library in _DRAWN and call.args:
+            shape = [ast.unparse(part) for part in (call.args[:1] if name_of(call.func) == "full" else call.args)]
+            new = _DRAWN[library].format(", ".join(shape) if len(shape) == 1 else f"({', '.join(shape)})")
+            source.replace(call, new)
+            return source.rewritten(f"The diff draws them at random: `{new}` ({source.place(line)}).")
+    raise Unfit(f"how the initial weights are set at {source.place(line)} has no rewriting")
 
 
 def bfloat16(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:  # noqa: ARG001 - as every rewriting
