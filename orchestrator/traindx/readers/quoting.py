@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeVar
 
-from traindx.contract import Value
+from traindx.contract import Citation, Fact, Signal, Value
 from traindx.errors import UnreadableInput
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 LONGEST_QUOTE = 240
 _LINE = re.compile(r"line (\d{1,12})(?:,|$)")
 _NUMBER = re.compile(r"[-+]?(?:\.?\d|nan|inf)\S{0,40}", re.IGNORECASE)
+_IN_NOTEBOOK = re.compile(r"(?P<path>[^\s`'\"(]{1,400}\.ipynb):(?P<line>\d{1,9})\b")
 _CITATION = {"source", "locator", "quote"}
 Filled = TypeVar("Filled", bound=Value)
 
@@ -51,10 +52,32 @@ class _Filler:
             elif isinstance(inner, list) and inner and isinstance(inner[0], Value):
                 changes[name] = [self.filled(row) if isinstance(row, Value) else row for row in inner]
         if type(value).model_fields.keys() >= _CITATION:
-            quote = self._quote(value.source, value.locator, value.quote)  # type: ignore[attr-defined]
-            if quote is not None:
-                changes["quote"] = quote
+            changes |= self._cited(value.source, value.locator, value.quote)  # type: ignore[attr-defined]
+        if isinstance(value, Signal):
+            changes["facts"] = {key: self._named(fact) for key, fact in value.facts.items()}
+        if isinstance(value, Signal | Citation):
+            changes["claim"] = self._named(value.claim)
         return value.model_copy(update=changes) if changes else value
+
+    def _cited(self, source: str, locator: str, given: str) -> dict[str, object]:
+        """The quote, where the line is still to be read; the cell and its line, where the file is a notebook."""
+        place = _LINE.match(locator)
+        cell = self._run.cell_at_line(source, int(place[1]), given) if place else None
+        if cell is not None and place is not None:
+            quote = quote_of(cell.text, given) if is_provisional(given) else given
+            return {"locator": cell.locator + locator[place.end(1) :], "quote": quote}
+        quote = self._quote(source, locator, given)
+        return {} if quote is None else {"quote": quote}
+
+    def _named(self, text: Fact) -> Fact:
+        """A text that names a line of a notebook, with the cell instead."""
+        if not isinstance(text, str) or ".ipynb:" not in text:
+            return text
+        return _IN_NOTEBOOK.sub(self._in_notebook, text)
+
+    def _in_notebook(self, named: re.Match[str]) -> str:
+        cell = self._run.cell_at_line(named["path"], int(named["line"]))
+        return named[0] if cell is None else f"{named['path']}, {cell.locator}"
 
     def _quote(self, source: str, locator: str, given: str) -> str | None:
         place = _LINE.match(locator)

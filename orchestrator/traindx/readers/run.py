@@ -16,6 +16,7 @@ from traindx.readers import checkpoints, contents, trackers
 from traindx.readers.checkpoints import Checkpoint, Weights
 from traindx.readers.code import codebase
 from traindx.readers.code import git as gitstate
+from traindx.readers.code.cells import Cells, CellText
 from traindx.readers.code.codebase import CodeUnit
 from traindx.readers.code.git import GitState
 from traindx.readers.code.literals import code_settings
@@ -63,6 +64,7 @@ class Run:
         self._progress = progress
         self._indexes: dict[str, LineIndex | None] = {}
         self._logs: dict[str, LogFile] = {}
+        self._cells: dict[str, Cells | None] = {}
         self._measured: dict[object, object] = {}
 
     @property
@@ -208,6 +210,24 @@ class Run:
         with self.scope.open(path) as handle:
             base = self._seek_line(handle, path, first)
             return excerpt(handle, first - base + 1, last - base + 1)
+
+    def cell_at_line(self, path: str, line: int, quote: str = "") -> CellText | None:
+        """The line of a notebook's cell that stands in a line of its file; None where the file is no notebook."""
+        cells = self._cells_of(path)
+        return cells.at_file_line(line, quote) if cells is not None else None
+
+    def cell_at(self, path: str, locator: str) -> tuple[CellText | None, list[str]]:
+        """The line of a notebook's cell that a locator names, and what stands around it."""
+        cells = self._cells_of(path)
+        return cells.at_locator(locator) if cells is not None else (None, [])
+
+    def _cells_of(self, path: str) -> Cells | None:
+        if not path.endswith(".ipynb"):
+            return None
+        if path not in self._cells:
+            notebook = next((unit.notebook for unit in self.code if unit.path == path), None)
+            self._cells[path] = Cells(notebook) if notebook is not None else None
+        return self._cells[path]
 
     def _seek_line(self, handle: BinaryIO, path: str, line: int) -> int:
         """Go to an indexed line before the wanted one, where the file is large; the number of that line."""

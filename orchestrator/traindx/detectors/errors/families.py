@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from traindx.contract import Fact, Signal
 from traindx.definitions.rules import ErrorPattern
 from traindx.detectors.citing import cite_line
+from traindx.readers.code.cells import frame_line
 from traindx.readers.code.codebase import CodeUnit
 from traindx.readers.model import LogError
 from traindx.vocabulary.error_texts import error_by_itself, error_patterns
@@ -66,16 +67,20 @@ def _signal(name: str, means: str, row: LogError, code: Sequence[CodeUnit]) -> S
     frame = _own_frame(row, code)
     if frame is not None:
         unit, line = frame
-        facts["frame"] = f"{unit.path}:{line}"
-        if unit.file_quote(line):
-            places.append(cite_line(unit.path, line, "the line that raised it", unit.file_quote(line)))
+        facts["frame"] = unit.place(line)
+        if unit.quote(line):
+            places.append(cite_line(unit.path, unit.file_line(line), "the line that raised it", unit.quote(line)))
     return Signal(id=name, claim=f"{means}: {row.text}", citations=places, facts=facts)
 
 
 def _own_frame(row: LogError, code: Sequence[CodeUnit]) -> tuple[CodeUnit, int] | None:
-    """The innermost frame in a file of the run folder: libraries raise, users' lines cause."""
+    """The innermost frame in a file of the run folder, and the line of its code: libraries raise, users' lines cause."""
     units = {PurePosixPath(unit.path).name: unit for unit in code}
+    notebook = next((unit for unit in code if unit.path == row.source and unit.notebook), None)
     for printed, line in reversed(row.frames):
+        in_cell = frame_line(notebook.notebook, printed, line) if notebook and notebook.notebook else None
+        if notebook is not None and in_cell is not None:
+            return notebook, in_cell
         name = PurePosixPath(printed.replace("\\", "/")).name
         if name in units and "site-packages" not in printed:
             return units[name], line

@@ -13,6 +13,7 @@ from traindx.diagnosis.evidence.numbers import Known, named_places, strays, valu
 from traindx.diagnosis.evidence.verify import Citations, Opened, Verdicts
 from traindx.errors import TraindxError
 from traindx.readers import Run, Series
+from traindx.readers.code.cells import CELL
 from traindx.redaction import Redactor
 from traindx.runtime import tool
 
@@ -55,15 +56,26 @@ def _open(citation: Citation, run: Run, measured: Mapping[str, Sequence[float]],
 def _cited_curves(citation: Citation, run: Run) -> list[Series]:
     """The series that a citation may speak of: those with a point on its line, else those of its file."""
     own = [row for row in run.series if row.source_at(len(row) - 1) == citation.source or row.source == citation.source]
-    line = LINE.search(citation.locator)
-    here = [row for row in own if line and _indexes_of(row, int(line.group(1)))]
+    number = _file_line(citation, run)
+    here = [row for row in own if number is not None and _indexes_of(row, number)]
     return here or own
+
+
+def _file_line(citation: Citation, run: Run) -> int | None:
+    """The line of the file that a citation names, also by a cell of a notebook."""
+    cell, _ = run.cell_at(citation.source, citation.locator)
+    if cell is not None:
+        return cell.file_line
+    line = LINE.search(citation.locator)
+    return int(line.group(1)) if line else None
 
 
 def _at_its_place(citation: Citation, run: Run) -> tuple[Opened, Known]:
     """The verdict on the place, and the numbers that stand there and beside it."""
     line, point = LINE.search(citation.locator), POINT.search(citation.locator)
     tensor = TENSOR.search(citation.locator)
+    if CELL.search(citation.locator):
+        return _in_cell(citation, run)
     if line:
         return _at_line(citation, int(line.group(1)), run)
     if point:
@@ -90,6 +102,20 @@ def _at_line(citation: Citation, number: int, run: Run) -> tuple[Opened, Known]:
         return Opened(verified=False, why="nothing is quoted"), known
     if not _holds_quote(text[0], citation.quote):
         return _refuted(f"line {number} of `{citation.source}` says something else"), known
+    return Opened(verified=True), known
+
+
+def _in_cell(citation: Citation, run: Run) -> tuple[Opened, Known]:
+    cell, around = run.cell_at(citation.source, citation.locator)
+    if cell is None:
+        return _refuted(f"`{citation.source}` has no {CELL.search(citation.locator)[0]}"), Known()  # type: ignore[index]
+    curves = [_around(row, _indexes_of(row, cell.file_line)) for row in run.series if row.source == citation.source]
+    beside = [value for row in around for value in values_in(_spaced(row))]
+    known = Known(values_in(_spaced(cell.text)), beside + _summaries(run, citation.source), curves[:MOST_CURVES])
+    if not citation.quote.strip():
+        return Opened(verified=False, why="nothing is quoted"), known
+    if not _holds_quote(cell.text, citation.quote):
+        return _refuted(f"{cell.locator} of `{citation.source}` says something else"), known
     return Opened(verified=True), known
 
 
@@ -146,6 +172,8 @@ def _lost_places(citation: Citation, run: Run) -> str:
         if position in cited or position in values_in(_spaced(citation.quote)):
             continue
         if axis == "line":
+            if citation.source.endswith(".ipynb"):
+                continue  # of a cell, not of the file
             if not run.lines(citation.source, int(position), int(position)):
                 return f"line {position:g}"
             continue

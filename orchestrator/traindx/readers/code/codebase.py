@@ -12,6 +12,7 @@ from functools import cached_property
 from heapq import heappop, heappush
 
 from traindx.errors import UnreadableInput
+from traindx.readers.code.cells import locator_of
 from traindx.readers.code.notebooks import Notebook, read_notebook
 from traindx.readers.code.roles import CodeRole, acts, code_roles
 from traindx.readers.code.syntax import all_nodes
@@ -71,18 +72,21 @@ class CodeUnit:
         return self.notebook.file_line(line) if self.notebook else line
 
     def place(self, line: int) -> str:
-        """A line of the tree as people are told of it: `train.py:41`."""
-        return f"{self.path}:{self.file_line(line)}"
+        """A line of the tree as people are told of it: `train.py:41`, `train.ipynb, cell 7, line 3`."""
+        if self.notebook is not None and 0 < line <= len(self.notebook.places):
+            return f"{self.path}, {locator_of(self.notebook, line)}"
+        return f"{self.path}:{line}"
 
     def lines_called(self, place: str) -> Iterator[int]:
-        """The lines of the tree that a place names; of a notebook several lines may stand in one line of the file."""
-        path, _, line = place.rpartition(":")
-        if path != self.path or not line.isdecimal():
-            return
+        """The lines of the tree that a place names: several, where one line of a notebook's file holds several."""
         if self.notebook is None:
-            yield int(line)
-        else:
-            yield from (at for at, row in enumerate(self.notebook.places, 1) if row.file_line == int(line))
+            path, _, line = place.rpartition(":")
+            if path == self.path and line.isdecimal():
+                yield int(line)
+            return
+        for at, row in enumerate(self.notebook.places, 1):
+            if place in {self.place(at), f"{self.path}:{row.file_line}"}:
+                yield at
 
     def quote(self, line: int) -> str:
         """What stands in the line of the file behind a line of the tree, as a citation quotes it."""

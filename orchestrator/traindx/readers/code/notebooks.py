@@ -52,7 +52,7 @@ class Notebook:
     counts: tuple[int | None, ...] = ()
     """the execution number of each code cell, None where it never ran"""
     quotes: Mapping[int, str] = field(default_factory=dict, repr=False, compare=False)
-    """the lines of the .ipynb file that hold code, by number, as a citation quotes them"""
+    """the code that a line of the .ipynb file holds, by its number, as a citation quotes it"""
 
     def file_line(self, line: int) -> int:
         """The line of the .ipynb file that holds a line of `code`: what a citation can open."""
@@ -107,9 +107,12 @@ def read_notebook(handle: BinaryIO, path: str) -> tuple[Notebook, list[str]]:
     notebook = _assembled(path, [cells[place] for place in sorted(cells)])
     if not notebook.code.strip() and not remarks:
         remarks.append(f"`{path}`: a notebook without code")
-    lines = text.split("\n")
-    numbers = {place.file_line for place in notebook.places}
-    return replace(notebook, quotes={number: quote_of(lines[number - 1]) for number in numbers}), remarks
+    lines, code = text.split("\n"), notebook.code.split("\n")
+    held: dict[int, list[str]] = {}
+    for place, line in zip(notebook.places, code, strict=False):
+        held.setdefault(place.file_line, []).append(line)
+    quotes = {at: quote_of(rows[0] if len(rows) == 1 else lines[at - 1]) for at, rows in held.items()}
+    return replace(notebook, quotes=quotes), remarks
 
 
 def _take(cell: _Cell, where: tuple[str | int, ...], leaf: Leaf) -> None:

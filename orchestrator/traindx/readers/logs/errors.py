@@ -40,6 +40,10 @@ _NUMBERED = re.compile(rb"signal|exit code")
 _GLOG = (b"W ::", b"E ::", b"F ::")
 """how the lines of Google's loggers begin once their digits are gone"""
 _FRAME = re.compile(r'\s*File "([^"]{1,400})", line (\d{1,7})(?:, in|$)')
+# How IPython shows a frame, in its several versions; where the line is not in the heading, an arrow points to it.
+_CELL_FRAME = re.compile(r"(?:Cell |Input )In ?\[(\d{1,9})\](?:, line (\d{1,7})|, in )|<ipython-input-(\d{1,9})-\w{1,40}> in ")
+_FILE_FRAME = re.compile(r"File (\S{1,400}?):(\d{1,7}), in |(?:File )?([~/\w][^\s:]{0,400}\.py) in \S")
+_ARROW = re.compile(r"-{1,8}> ?(\d{1,7})(?:\s|$)")
 _EXCEPTION = re.compile(
     r"(?:[A-Za-z_]\w{0,80}\.){0,8}[A-Za-z_]\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Warning|Iteration)(?::|$)"
 )
@@ -63,8 +67,31 @@ class _Traceback:
 
     frames: list[tuple[str, int]] = field(default_factory=list)
     lines: int = 0
+    pointed: str = ""
+    """what IPython's next arrow points into"""
     last: int = 0
     """the last line of the file that belongs to it"""
+
+
+def _ipython_frame(traceback: _Traceback, message: str) -> bool:
+    """Take in a line of a traceback as IPython prints it; whether it is one."""
+    arrow = _ARROW.match(message)
+    if arrow:
+        if traceback.pointed:
+            traceback.frames.append((traceback.pointed, int(arrow[1])))
+        traceback.pointed = ""
+        return True
+    cell, file = _CELL_FRAME.match(message), _FILE_FRAME.match(message)
+    if cell:
+        name, line = f"In[{cell[1] or cell[3]}]", cell[2]
+    elif file:
+        name, line = file[1] or file[3], file[2]
+    else:
+        return False
+    if line:
+        traceback.frames.append((name, int(line)))
+    traceback.pointed = "" if line else name
+    return True
 
 
 class _Reader:
@@ -122,6 +149,8 @@ class _Reader:
         frame = _FRAME.match(message)
         if frame:
             traceback.frames.append((frame[1], int(frame[2])))
+        elif _ipython_frame(traceback, message):
+            return
         elif not message[:1].isspace() and message.strip():
             del self._open[process]
             if traceback.frames and _ANY_EXCEPTION.match(message):
