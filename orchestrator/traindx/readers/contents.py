@@ -69,7 +69,10 @@ def notebook_errors(unit: CodeUnit) -> list[LogError]:
     if unit.notebook is None:
         return []
     text, places = unit.notebook.log()
-    return [replace(row, line=places[row.line - 1]) for row in read_errors(io.BytesIO(text), unit.path)]
+    return [
+        replace(row, line=places[row.line - 1], follows=places[row.follows - 1] if row.follows else 0)
+        for row in read_errors(io.BytesIO(text), unit.path)
+    ]
 
 
 def first_settings(handle: BinaryIO, file: RunFile) -> list[Setting]:

@@ -144,5 +144,7 @@ class LogError:
     kind: Literal["error", "warning"]
     frames: tuple[tuple[str, int], ...] = ()
     """the traceback's frames, outermost first: (file as printed, line)"""
+    follows: int = 0
+    """the line of the error during whose handling, or from which, it was raised; 0 where there is none"""
     count: int = 1
     """how often the file says the same; `line` is the first time"""

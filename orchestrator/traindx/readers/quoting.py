@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from traindx.readers.run import Run
 
 LONGEST_QUOTE = 240
+MOST_LINES = 20
+"""lines that one citation may quote"""
+_LINES = re.compile(r"lines (\d{1,12})-(\d{1,12})")
 _LINE = re.compile(r"line (\d{1,12})(?:,|$)")
 _NUMBER = re.compile(r"[-+]?(?:\.?\d|nan|inf)\S{0,40}", re.IGNORECASE)
 _IN_NOTEBOOK = re.compile(r"(?P<path>[^\s`'\"(]{1,400}\.ipynb):(?P<line>\d{1,9})\b")
@@ -80,11 +83,21 @@ class _Filler:
         return named[0] if cell is None else f"{named['path']}, {cell.locator}"
 
     def _quote(self, source: str, locator: str, given: str) -> str | None:
+        stretch = _LINES.fullmatch(locator)
+        if stretch is not None and not given:
+            return self._stretch(source, int(stretch[1]), int(stretch[2]))
         place = _LINE.match(locator)
         if place is None or not is_provisional(given):
             return None
         line = self._line(source, int(place[1]))
         return None if line is None else quote_of(line, given)
+
+    def _stretch(self, source: str, first: int, last: int) -> str | None:
+        try:
+            rows = self._run.lines(source, first, min(last, first + MOST_LINES))
+        except UnreadableInput:
+            return None
+        return "\n".join(row.rstrip()[:LONGEST_QUOTE] for row in rows).rstrip() or None
 
     def _line(self, source: str, number: int) -> str | None:
         if (source, number) not in self._lines:

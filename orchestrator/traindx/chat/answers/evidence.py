@@ -9,7 +9,7 @@ from traindx.chat.session import ChatSession
 from traindx.contract import Evidence, RootCause
 from traindx.diagnosis.catalog import FailureMode
 
-_LINE = re.compile(r"\bline (\d+)")
+_LINE = re.compile(r"line (\d+)")
 AROUND = 2
 
 
@@ -29,7 +29,7 @@ async def opened(session: ChatSession, cause: RootCause, most: int | None = None
 
 async def _window(session: ChatSession, piece: Evidence) -> str:
     """The cited line among its neighbours, or the quote where there are no lines to show."""
-    match = _LINE.search(piece.locator)
+    match = _LINE.match(piece.locator)
     if match is None:
         return fenced(piece.quote) if piece.quote else ""
     line = int(match[1])

@@ -6,15 +6,18 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from traindx.contract import Fact, Signal
+from traindx.contract import Citation, Fact, Signal
 from traindx.definitions.rules import ErrorPattern
 from traindx.detectors.citing import cite_line
 from traindx.readers.code.cells import frame_line
 from traindx.readers.code.codebase import CodeUnit
 from traindx.readers.model import LogError
 from traindx.vocabulary.error_texts import error_by_itself, error_patterns
+from traindx.vocabulary.exceptions import known_exceptions
 
-EXCEPTION = re.compile(r"(?:^|[\s:\]])([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Failure))\b")
+EXCEPTION = re.compile(r"(?:^|[\s:\]])([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Failure|Iteration))\b")
+AROUND = 3
+"""lines of code that are shown on each side of the one that raised"""
 SIGNALS = {
     **{one.name: one.means for one in error_patterns() if one.matches},
     "error-unexplained": "the run ended with an exception that matches no known error family",
@@ -41,7 +44,7 @@ def detect(
             named[family.name] = _signal(family.name, family.means, row, code)
     unexplained = next((row for row in errors if row.frames and EXCEPTION.search(row.text)), None)
     if not named and unexplained is not None:
-        named["error-unexplained"] = _signal("error-unexplained", "an exception ended the run", unexplained, code)
+        named["error-unexplained"] = _unexplained(unexplained, errors, code)
     ended = [row for row in errors if row.frames]
     if named and ended:
         named["run-ended-by-error"] = _signal("run-ended-by-error", "the run ended with a traceback", ended[-1], code)
@@ -59,6 +62,37 @@ def _ends(row: LogError, errors: Sequence[LogError], last_value: tuple[str, int]
         return True
     source, line = last_value
     return row.source == source and row.line > line and all(one.source == source for one in errors)
+
+
+def _unexplained(row: LogError, errors: Sequence[LogError], code: Sequence[CodeUnit]) -> Signal:
+    """An exception with what is known of its class, the code around the user's own line, and what came of it."""
+    signal = _signal("error-unexplained", "an exception ended the run", row, code)
+    facts, places = dict(signal.facts), list(signal.citations)
+    raised = EXCEPTION.search(row.text)
+    name = raised[1].rpartition(".")[2] if raised else ""
+    known = known_exceptions().get(name)
+    if known is not None:
+        facts |= {"exception": name, "exception_means": known.means, "exception_look": known.look}
+    frame = _own_frame(row, code)
+    if frame is not None and frame[0].quote(frame[1]):
+        unit, line = frame
+        locator, text = unit.around(line, AROUND)
+        places.append(Citation(claim="the code around it", source=unit.path, locator=locator, quote=text))
+    elif not row.source.endswith(".ipynb"):
+        # The program is not in the folder: of its lines there is only what the traceback shows.
+        locator = f"lines {max(1, row.line - 2 * AROUND)}-{row.line - 1}"
+        places.append(Citation(claim="the end of its traceback", source=row.source, locator=locator))
+    last = _chained(row, errors)
+    if last is not row:
+        facts["led_to"] = last.text
+        places.append(cite_line(last.source, last.line, "the exception that it led to", last.text))
+    return signal.model_copy(update={"facts": facts, "citations": places})
+
+
+def _chained(row: LogError, errors: Sequence[LogError]) -> LogError:
+    """The last exception of the chain that an exception began."""
+    later = next((one for one in errors if one.follows == row.line and one.source == row.source and one is not row), None)
+    return row if later is None or later.line <= row.line else _chained(later, errors)
 
 
 def _signal(name: str, means: str, row: LogError, code: Sequence[CodeUnit]) -> Signal:

@@ -14,10 +14,11 @@ from traindx.diagnosis.evidence.verify import Citations, Opened, Verdicts
 from traindx.errors import TraindxError
 from traindx.readers import Run, Series
 from traindx.readers.code.cells import CELL
+from traindx.readers.quoting import MOST_LINES
 from traindx.redaction import Redactor
 from traindx.runtime import tool
 
-LINE = re.compile(r"\blines? (\d{1,12})\b")
+LINE = re.compile(r"\blines? (\d{1,12})\b(?:-(\d{1,12})\b)?")
 POINT = re.compile(r"\b(epoch|step|row) (-?[\d.]+(?:e[+-]?\d+)?)(?: of ([^,]+))?")
 TENSOR = re.compile(r"\btensor `?([^`,\s]+)`?")
 NUMBER = re.compile(r"[-+]?(?:\d[\d,_]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf)", re.IGNORECASE)
@@ -77,7 +78,8 @@ def _at_its_place(citation: Citation, run: Run) -> tuple[Opened, Known]:
     if CELL.search(citation.locator):
         return _in_cell(citation, run)
     if line:
-        return _at_line(citation, int(line.group(1)), run)
+        first = int(line.group(1))
+        return _at_line(citation, first, min(int(line.group(2) or first), first + MOST_LINES), run)
     if point:
         return _at_point(citation, point, run)
     if tensor:
@@ -90,9 +92,9 @@ def _at_its_place(citation: Citation, run: Run) -> tuple[Opened, Known]:
     return Opened(verified=False, why=why), Known(values_in(_spaced(citation.quote)))
 
 
-def _at_line(citation: Citation, number: int, run: Run) -> tuple[Opened, Known]:
-    around = run.lines(citation.source, max(1, number - NEIGHBOURS), number + NEIGHBOURS)
-    text = run.lines(citation.source, number, number)
+def _at_line(citation: Citation, number: int, last: int, run: Run) -> tuple[Opened, Known]:
+    around = run.lines(citation.source, max(1, number - NEIGHBOURS), last + NEIGHBOURS)
+    text = ["\n".join(row) for row in [run.lines(citation.source, number, last)] if row]
     if not text:
         return _refuted(f"`{citation.source}` has no line {number}"), Known()
     beside = [value for row in around for value in values_in(_spaced(row))]

@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 from traindx.readers.code.notebooks import Notebook
 
-CELL = re.compile(r"cell (?P<cell>\d{1,6})(?: \(In \[\d{1,9}\]\))?, (?P<output>output )?line (?P<line>\d{1,9})\b")
+CELL = re.compile(
+    r"cell (?P<cell>\d{1,6})(?: \(In \[\d{1,9}\]\))?, "
+    r"(?P<output>output )?lines? (?P<line>\d{1,9})\b(?:-(?P<last>\d{1,9}))?"
+)
 _RUN_AS = re.compile(r"In\[(\d{1,9})\]")
 
 
@@ -40,8 +43,15 @@ class Cells:
         asked = CELL.search(locator)
         for at, row in enumerate(self._rows):
             if asked is not None and _same(CELL.match(row.locator), asked):
-                return row, [near.text for near in self._rows[max(0, at - 2) : at + 3]]
+                last = at + int(asked["last"] or asked["line"]) - int(asked["line"])
+                whole = [part for part in self._rows[at : last + 1] if part.locator.startswith(_cell_of(row.locator))]
+                text = "\n".join(part.text for part in whole)
+                return row._replace(text=text), [near.text for near in self._rows[max(0, at - 2) : last + 3]]
         return None, []
+
+
+def _cell_of(locator: str) -> str:
+    return locator.partition(",")[0] + ","
 
 
 def _same(one: re.Match[str] | None, other: re.Match[str]) -> bool:

@@ -20,7 +20,7 @@ from traindx.readers.code.units import LARGEST, NotPython, parse_text, traits_am
 from traindx.readers.coverage import Allowance
 from traindx.readers.logs.lines import blocks
 from traindx.readers.model import RunFile
-from traindx.readers.quoting import quote_of
+from traindx.readers.quoting import LONGEST_QUOTE, quote_of
 from traindx.runtime.scope import Scope
 
 MOST_BYTES = 12 << 20
@@ -87,6 +87,25 @@ class CodeUnit:
         for at, row in enumerate(self.notebook.places, 1):
             if place in {self.place(at), f"{self.path}:{row.file_line}"}:
                 yield at
+
+    def around(self, line: int, reach: int) -> tuple[str, str]:
+        """The locator and the text of the lines around a line of the tree, as far as its file or its cell goes."""
+        code = self.notebook.code.split("\n") if self.notebook else self._lines
+        first, last = max(1, line - reach), min(len(code), line + reach)
+        if self.notebook is not None:
+            places = self.notebook.places
+            same = [at for at in range(first, min(last, len(places)) + 1) if places[at - 1].cell == places[line - 1].cell]
+            first, last = same[0], same[-1]
+        while first < line and not code[first - 1].strip():
+            first += 1
+        while last > line and not code[last - 1].strip():
+            last -= 1
+        if self.notebook is not None:
+            begin = locator_of(self.notebook, first)
+            locator = begin.replace(", line ", ", lines ") + f"-{self.notebook.places[last - 1].line}"
+        else:
+            locator = f"lines {first}-{last}"
+        return locator, "\n".join(row.rstrip()[:LONGEST_QUOTE] for row in code[first - 1 : last]).rstrip()
 
     def quote(self, line: int) -> str:
         """What stands in the line of the file behind a line of the tree, as a citation quotes it."""

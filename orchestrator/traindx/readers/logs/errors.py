@@ -44,6 +44,7 @@ _FRAME = re.compile(r'\s*File "([^"]{1,400})", line (\d{1,7})(?:, in|$)')
 _CELL_FRAME = re.compile(r"(?:Cell |Input )In ?\[(\d{1,9})\](?:, line (\d{1,7})|, in )|<ipython-input-(\d{1,9})-\w{1,40}> in ")
 _FILE_FRAME = re.compile(r"File (\S{1,400}?):(\d{1,7}), in |(?:File )?([~/\w][^\s:]{0,400}\.py) in \S")
 _ARROW = re.compile(r"-{1,8}> ?(\d{1,7})(?:\s|$)")
+_CHAIN = re.compile(r"During handling of the above exception|The above exception was the direct cause")
 _EXCEPTION = re.compile(
     r"(?:[A-Za-z_]\w{0,80}\.){0,8}[A-Za-z_]\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Warning|Iteration)(?::|$)"
 )
@@ -67,6 +68,7 @@ class _Traceback:
 
     frames: list[tuple[str, int]] = field(default_factory=list)
     lines: int = 0
+    follows: int = 0
     pointed: str = ""
     """what IPython's next arrow points into"""
     last: int = 0
@@ -102,6 +104,9 @@ class _Reader:
         self._kept = {"error": _Kept(_FIRST), "warning": _Kept(_FIRST // 2)}
         self.noted = 0
         self._open: dict[str, _Traceback] = {}
+        self._last: dict[str, int] = {}
+        """the line of the last exception of each process"""
+        self._chained: dict[str, int] = {}
         self._sample = 0
         self.labelled = False
         """whether a launcher put the number of a rank before every line"""
@@ -125,7 +130,9 @@ class _Reader:
             return
         process = label[0].strip() if label else _process(prefix[0] if prefix else "")
         if "Traceback (most recent call last)" in message[:80]:  # or `Original Traceback`, of a loader's worker
-            self._open[process] = _Traceback(last=number)
+            self._open[process] = _Traceback(last=number, follows=self._chained.pop(process, 0))
+        elif _CHAIN.match(message.lstrip()):
+            self._chained[process] = self._last.get(process, 0)
         elif process in self._open:
             self._continue(process, number, line, message)
         else:
@@ -154,7 +161,8 @@ class _Reader:
         elif not message[:1].isspace() and message.strip():
             del self._open[process]
             if traceback.frames and _ANY_EXCEPTION.match(message):
-                self._note(number, line, message, "error", tuple(traceback.frames))
+                self._last[process] = number
+                self._note(number, line, message, "error", tuple(traceback.frames), traceback.follows)
             else:
                 self._single(number, line, message, "")
         elif traceback.lines > 2_000:
@@ -182,13 +190,15 @@ class _Reader:
         message: str,
         kind: Literal["error", "warning"],
         frames: tuple[tuple[str, int], ...] = (),
+        follows: int = 0,
     ) -> None:
         # Warnings repeat with other numbers in them; two errors are the same only to the letter.
         self.noted += 1
         said = message.strip()
         key = (kind, said if kind == "error" else _DIGITS.sub("#", said))
         if said.strip("*-=# "):
-            self._kept[kind].note(key[1], LogError(self.source, number, line.strip()[:LONGEST], kind, frames))
+            seen = LogError(self.source, number, line.strip()[:LONGEST], kind, frames, follows)
+            self._kept[kind].note(key[1], seen)
 
     def found(self) -> list[LogError]:
         """What was kept, in the order of the lines."""
