@@ -1,7 +1,7 @@
 """How many failing runs that are diagnosed right get their fix as a diff, and whether every diff applies.
 
-    python benchmarks/diffs.py                          # the corpus and the unseen batches
-    python benchmarks/diffs.py benchmarks/corpus -v     # with the runs that got none, and why
+python benchmarks/diffs.py                          # the corpus and the unseen batches
+python benchmarks/diffs.py benchmarks/corpus -v     # with the runs that got none, and why
 """
 
 from __future__ import annotations

@@ -25,8 +25,9 @@ def heard(tool: str, folder: Path, files: Files) -> set[str]:
         assert signal.id in loaded.emits
         assert signal.claim
         for place in signal.citations:
-            line = int(place.locator.removeprefix("line ").split(",")[0])
-            assert place.quote in (folder / place.source).read_text().splitlines()[line - 1]
+            lines = (folder / place.source).read_text().splitlines()
+            first, _, last = place.locator.removeprefix("lines ").removeprefix("line ").split(",")[0].partition("-")
+            assert place.quote in "\n".join(lines[int(first) - 1 : int(last or first)])
     return {signal.id for signal in output.signals}
 
 

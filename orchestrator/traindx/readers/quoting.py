@@ -67,8 +67,8 @@ class _Filler:
         place = _LINE.match(locator)
         cell = self._run.cell_at_line(source, int(place[1]), given) if place else None
         if cell is not None and place is not None:
-            quote = quote_of(cell.text, given) if is_provisional(given) else given
-            return {"locator": cell.locator + locator[place.end(1) :], "quote": quote}
+            told = quote_of(cell.text, given) if is_provisional(given) else given
+            return {"locator": cell.locator + locator[place.end(1) :], "quote": told}
         quote = self._quote(source, locator, given)
         return {} if quote is None else {"quote": quote}
 

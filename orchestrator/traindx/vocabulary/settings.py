@@ -41,14 +41,14 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "train_micro_batch_size_per_gpu", "mini_batch_size", "minibatch_size", "samples_per_gpu",
     ),
     "accumulation": (
-        "gradient_accumulation_steps", "accumulate_grad_batches", "grad_accum_steps", "accumulation_steps", "grad_accum",
-        "accum_steps", "accum_iter", "update_freq", "gradient_accumulation", "accumulate",
+        "gradient_accumulation_steps", "accumulate_grad_batches", "grad_accum_steps", "accumulation_steps",
+        "grad_accum", "accum_steps", "accum_iter", "gradient_accumulation",
     ),
     "epochs": EPOCH_NAMES,
-    "steps": (*STEP_NAMES, "n_iter", "n_iters", "iterations", "num_iterations", "max_iter", "train_iters", "updates"),
+    "steps": (*STEP_NAMES, "n_iter", "n_iters", "iterations", "num_iterations", "max_iter", "train_iters"),
     "weight_decay": ("weight_decay", "wd", "l2", "l2_lambda", "l2_reg", "l2_penalty", "lambda_l2", "decay_lambda"),
     "dropout": (
-        "dropout", "dropout_rate", "drop_rate", "p_drop", "hidden_dropout_prob", "dropout_p", "p_dropout", "drop",
+        "dropout", "dropout_rate", "drop_rate", "p_drop", "hidden_dropout_prob", "dropout_p", "p_dropout",
     ),
     "clip": (
         "max_grad_norm", "gradient_clip_val", "clip_grad_norm", "grad_clip", "grad_clip_norm", "clip_norm", "clip_grad",
@@ -66,28 +66,42 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "horizon": (
         "t_max", "decay_steps", "lr_decay_steps", "lr_decay_iters", "decay_iters", "lr_total_steps", "cosine_steps",
         "num_training_steps", "decay_epochs", "cycle_steps", "total_iters", "scheduler_steps", "schedule_steps",
-        "step_size", "lr_step_size", "lr_horizon", "horizon", "anneal_steps", "lr_t_max", "tmax", "lr_steps",
+        "sched.step_size", "lr.step_size", "lr_step_size", "lr_horizon", "anneal_steps", "lr_t_max", "lr_steps",
     ),
     "restart_factor": ("restart_multiplier", "restart_factor", "restart_mult", "restart_scale", "cycle_multiplier"),
-    "decay_factor": ("gamma", "lr_gamma", "lr_decay", "lr_decay_rate", "decay_rate", "decay_factor"),
+    "decay_factor": ("sched.gamma", "lr.gamma", "lr_gamma", "lr_decay", "lr_decay_rate", "decay_rate", "decay_factor"),
     "fp16": ("fp16", "use_fp16", "half", "fp16_enabled"),
     "bf16": ("bf16", "use_bf16"),
     "precision": (
         "precision", "mixed_precision", "amp_dtype", "dtype", "torch_dtype", "autocast_dtype", "compute_dtype", "amp",
     ),
-    "init_std": ("init_std", "initializer_range", "weight_init_std", "std", "init_scale", "w_std", "sigma_w"),
+    "init_std": ("init_std", "initializer_range", "weight_init_std", "init.std", "w_std"),
     "init_gain": ("gain", "init_gain"),
     "activation": ("activation", "act", "hidden_activation", "nonlinearity", "hidden_act", "activation_function"),
     "width": (
-        "hidden", "hidden_size", "hidden_dim", "width", "d_model", "units", "channels", "n_hidden", "latent_dim", "rank",
-        "embedding_dim", "embed_dim", "bottleneck", "n_embd",
+        "hidden", "hidden_size", "hidden_dim", "width", "d_model", "units", "channels", "n_hidden", "latent_dim",
+        "embedding_dim", "embed_dim", "n_embd",
     ),
     "kl_weight": ("kl_weight", "beta", "kl_coef", "lambda_kl", "kl_beta", "w_kl", "kl_scale", "kld_weight"),
     "free_bits": ("free_bits", "free_nats", "kl_free_bits"),
     "replay": ("replay_fraction", "replay_ratio", "replay", "mix_original", "rehearsal", "rehearsal_ratio", "mix_old"),
-    "entropy": ("ent_coef", "entropy_coef", "entropy_coeff", "entropy_weight", "ent_weight", "entropy_bonus"),
 }  # fmt: skip
-"""a setting that a fix may change -> what people call it, the plainest name first"""
+"""a setting that a fix may change -> what people call it, the plainest name first; `lr.gamma` is a `gamma` below
+something with `lr` in its name"""
+_NOT_BELOW = {"patience": ("lr", "sched", "plateau")}
+"""a scheduler's patience stops nothing"""
+
+
+def rank_in(key: str, group: str) -> int | None:
+    """The place of a key among the names of a group of settings; None where it does not belong to it."""
+    above = re.sub(r"[-_]", "", key.rpartition(".")[0].lower())
+    if any(word in above for word in _NOT_BELOW.get(group, ())):
+        return None
+    for place, name in enumerate(GROUPS[group]):
+        parent, _, last = name.rpartition(".")
+        if plain(key) == plain(last) and parent in above:
+            return place
+    return None
 
 
 def plain(key: str) -> str:

@@ -75,7 +75,9 @@ def reported(weighed: Findings, case: Case) -> Findings:
     return replace(weighed, specialist=case.specialist.name, sections=sections_for(case.specialist, answer))
 
 
-def _weighed(case: Case, signals: list[Signal], registry: SignalRegistry) -> tuple[Findings, dict[str, dict[str, Fact]]]:
+def _weighed(
+    case: Case, signals: list[Signal], registry: SignalRegistry
+) -> tuple[Findings, dict[str, dict[str, Fact]]]:
     """The findings, and the facts behind each cause."""
     standing = weigh(case.catalog, signals, registry, load_weights())
     roots = [belief for belief in standing.modes if belief.likely]

@@ -91,7 +91,9 @@ def _unexplained(row: LogError, errors: Sequence[LogError], code: Sequence[CodeU
 
 def _chained(row: LogError, errors: Sequence[LogError]) -> LogError:
     """The last exception of the chain that an exception began."""
-    later = next((one for one in errors if one.follows == row.line and one.source == row.source and one is not row), None)
+    later = next(
+        (one for one in errors if one.follows == row.line and one.source == row.source and one is not row), None
+    )
     return row if later is None or later.line <= row.line else _chained(later, errors)
 
 
@@ -108,7 +110,7 @@ def _signal(name: str, means: str, row: LogError, code: Sequence[CodeUnit]) -> S
 
 
 def _own_frame(row: LogError, code: Sequence[CodeUnit]) -> tuple[CodeUnit, int] | None:
-    """The innermost frame in a file of the run folder, and the line of its code: libraries raise, users' lines cause."""
+    """The innermost frame in a file of the run folder, and its line of code: libraries raise, users' lines cause."""
     units = {PurePosixPath(unit.path).name: unit for unit in code}
     notebook = next((unit for unit in code if unit.path == row.source and unit.notebook), None)
     for printed, line in reversed(row.frames):

@@ -87,9 +87,7 @@ def raising_setting(found: RateAtBreak | None, settings: Sequence[Setting]) -> S
     return next((row for row in rates(settings) if math.isclose(float(row.value), after, rel_tol=0.02)), None)
 
 
-def changed_at_break(
-    found: RateAtBreak | None, settings: Sequence[Setting], setting: Setting | None
-) -> list[Signal]:
+def changed_at_break(found: RateAtBreak | None, settings: Sequence[Setting], setting: Setting | None) -> list[Signal]:
     """Whether the rate was raised where the loss broke, or stayed the same; `setting` is the `raising_setting`."""
     if found is None:
         return []

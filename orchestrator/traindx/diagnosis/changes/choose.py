@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from traindx.contract import ConfigValue, ContextPackage, Fact
 from traindx.diagnosis.changes.declared import Change, Companion
 from traindx.readers.model import is_program, is_shell
-from traindx.vocabulary.settings import GROUPS, plain
+from traindx.vocabulary.settings import GROUPS, plain, rank_in
 
 # What a library writes when a run starts: changing it changes nothing.
 _RECORDS = re.compile(
@@ -49,8 +49,7 @@ def choose(change: Companion, context: ContextPackage, facts: Mapping[str, Fact]
         raise Unknown(_nowhere(change, told))
     if found and _floor(found[0], context) is None:  # what was logged or recorded: who sets the same value?
         same = [row for row in context.settings if _same(row.value, found[0].value) and _floor(row, context)]
-        named = {plain(found[0].key), *(plain(name) for name in GROUPS[change.setting])}
-        pool = [row for row in same if plain(row.key) in named]
+        pool = [row for row in same if plain(row.key) == plain(found[0].key) or _is(row, change.setting)]
         told = [*found, *told]
     ran = {row.value for row in told}
     if len(ran) == 1 and not found:
@@ -78,9 +77,8 @@ def _won(pool: Sequence[ConfigValue], rows: Sequence[ConfigValue], context: Cont
 
 def _preference(row: ConfigValue, setting: str) -> tuple[int, int]:
     """In code, what is given to an optimizer comes before a constant; then the plainest name."""
-    names = [plain(name) for name in GROUPS[setting]]
     called = 0 if not is_program(row.source) or _CALL.match(row.key) else 1
-    return called, names.index(plain(row.key)) if plain(row.key) in names else 0
+    return called, rank_in(row.key, setting) or 0
 
 
 def _at_known_place(change: Companion, context: ContextPackage, facts: Mapping[str, Fact]) -> Iterator[ConfigValue]:
@@ -104,7 +102,7 @@ def _floor(row: ConfigValue, context: ContextPackage) -> int | None:
 
 
 def _is(row: ConfigValue, setting: str) -> bool:
-    return plain(row.key) in {plain(name) for name in GROUPS[setting]}
+    return rank_in(row.key, setting) is not None
 
 
 def _same(one: Fact, other: Fact) -> bool:

@@ -21,6 +21,7 @@ from traindx.readers.configs.settings import read_configuration
 from traindx.readers.model import is_program, is_shell
 from traindx.runtime import tool
 
+
 class _Impossible(ValueError):
     """Why a change cannot be written."""
 

@@ -63,7 +63,8 @@ def _configured(
         except Unknown:
             continue
     patched = _patched(toolbelt, {"values": [row.model_dump() for row in rows]})
-    said = " and ".join(_told(row, place) for row, place in zip(rows, patched.places, strict=True))
+    placed = list(zip(rows, patched.places, strict=True))
+    said = " and ".join(_told(row, place) for row, place in placed)
     over = ", ".join(f"{row.source}:{row.line}" for row in chosen.overruled[:3])
     return patched.diff, f"The diff sets {said}" + (f", which overrules {over}." if over else ".")
 

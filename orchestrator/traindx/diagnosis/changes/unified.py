@@ -7,6 +7,8 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
+from traindx.redaction import Redactor
+
 LARGEST = 2_000_000
 """bytes of a file for which a diff is written"""
 LONGEST = 4_000
@@ -18,7 +20,7 @@ _ELEMENT = re.compile(r'(?P<indent>\s*)(?P<text>"(?:[^"\\]|\\.)*")(?P<comma>,?)\
 
 
 def unified(path: str, text: str, new: NewLines) -> str:
-    """The diff of a file; empty where a line is too long to show, or nothing changes."""
+    """The diff of a file; empty where a line is too long to show or holds a secret, or nothing changes."""
     old = text.splitlines(keepends=True) if "\r" in text.replace("\r\n", "") else _split(text)
     changed: list[str] = []
     for number, line in enumerate(old, 1):
@@ -27,7 +29,15 @@ def unified(path: str, text: str, new: NewLines) -> str:
         rows = new.get(number, [body])
         # The last line of a file may have no end: only what comes before the new last line gets one.
         changed += [row + (ending or "\n") for row in rows[:-1]] + [row + ending for row in rows[-1:]]
-    rows = list(difflib.unified_diff(old, changed, f"a/{path}", f"b/{path}", n=CONTEXT))
+    redactor = Redactor()
+    # A report is passed on: where a key or a password stands near, fewer lines are shown around the change.
+    for context in range(CONTEXT, 0, -1):
+        rows = list(difflib.unified_diff(old, changed, f"a/{path}", f"b/{path}", n=context))
+        shown = "".join(rows)
+        if redactor.clean(shown) == shown:
+            break
+    else:
+        return ""
     if not rows or any(len(row) > LONGEST for row in rows):
         return ""
     return "".join(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n" for row in rows)
@@ -45,8 +55,10 @@ def in_notebook(text: str, code: Sequence[str], file_lines: Sequence[int], new: 
     for number, lines in new.items():
         at = file_lines[number - 1]
         element = _ELEMENT.fullmatch(rows[at - 1].rstrip("\r\n")) if at <= len(rows) else None
-        held = json.loads(element["text"]) if element else None
-        if element is None or held.rstrip("\n") != code[number - 1]:
+        if element is None:
+            return None
+        held = str(json.loads(element["text"]))
+        if held.rstrip("\n") != code[number - 1]:
             return None
         ends = ["\n"] * (len(lines) - 1) + ["\n" if held.endswith("\n") else ""]
         commas = [","] * (len(lines) - 1) + [element["comma"]]

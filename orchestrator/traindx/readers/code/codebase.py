@@ -94,7 +94,8 @@ class CodeUnit:
         first, last = max(1, line - reach), min(len(code), line + reach)
         if self.notebook is not None:
             places = self.notebook.places
-            same = [at for at in range(first, min(last, len(places)) + 1) if places[at - 1].cell == places[line - 1].cell]
+            cell = places[line - 1].cell
+            same = [at for at in range(first, min(last, len(places)) + 1) if places[at - 1].cell == cell]
             first, last = same[0], same[-1]
         while first < line and not code[first - 1].strip():
             first += 1

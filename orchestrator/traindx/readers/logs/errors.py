@@ -41,7 +41,9 @@ _GLOG = (b"W ::", b"E ::", b"F ::")
 """how the lines of Google's loggers begin once their digits are gone"""
 _FRAME = re.compile(r'\s*File "([^"]{1,400})", line (\d{1,7})(?:, in|$)')
 # How IPython shows a frame, in its several versions; where the line is not in the heading, an arrow points to it.
-_CELL_FRAME = re.compile(r"(?:Cell |Input )In ?\[(\d{1,9})\](?:, line (\d{1,7})|, in )|<ipython-input-(\d{1,9})-\w{1,40}> in ")
+_CELL_FRAME = re.compile(
+    r"(?:Cell |Input )In ?\[(\d{1,9})\](?:, line (\d{1,7})|, in )|<ipython-input-(\d{1,9})-\w{1,40}> in "
+)
 _FILE_FRAME = re.compile(r"File (\S{1,400}?):(\d{1,7}), in |(?:File )?([~/\w][^\s:]{0,400}\.py) in \S")
 _ARROW = re.compile(r"-{1,8}> ?(\d{1,7})(?:\s|$)")
 _CHAIN = re.compile(r"During handling of the above exception|The above exception was the direct cause")

@@ -79,8 +79,8 @@ def bfloat16(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten: 
             else:
                 continue
             return source.rewritten(
-                f"The diff runs autocast in bf16 ({source.place(call.lineno)}), for which the GPU must have it (Ampere or"
-                " later); a loss scaler is no longer needed and does no harm."
+                f"The diff runs autocast in bf16 ({source.place(call.lineno)}); the GPU must have it (Ampere or later),"
+                " and a loss scaler is no longer needed."
             )
     raise Unfit("no `autocast` was found in the code of this folder")
 

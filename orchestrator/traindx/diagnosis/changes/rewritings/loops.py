@@ -29,7 +29,9 @@ def clip(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:  # n
                 source.insert_before(statement, f"{scaler}.unscale_({optimizer})")
             source.insert_before(statement, text)
             place = source.place(statement.lineno)
-            return source.rewritten(f"The diff clips the total gradient norm at {_THRESHOLD} before the update ({place}).")
+            return source.rewritten(
+                f"The diff clips the total gradient norm at {_THRESHOLD} before the update ({place})."
+            )
     raise Unfit("no `optimizer.step()` without clipping was found in the code of this folder")
 
 
@@ -80,7 +82,7 @@ def add_warmup(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten
         names = [getattr(call.func, "attr", "") for call in ast.walk(unit.tree) if isinstance(call, ast.Call)]
         if _torch(unit.tree) != "torch" or any(name.endswith(("LR", "Scheduler", "_schedule")) for name in names):
             continue
-        made = {name: node for name, node in _optimizers(unit.tree)}
+        made = dict(_optimizers(unit.tree))
         for statement, optimizer, _ in _updates(source):
             if optimizer not in made or "." in optimizer:
                 continue
@@ -123,7 +125,12 @@ def _updates(source: Source) -> Iterator[tuple[ast.stmt, str, str]]:
 def _parameters(optimizer: str, code: Sequence[CodeUnit]) -> str:
     """What the optimizer was given, where that can be said again; else what it holds."""
     given = [node.args[0] for unit in code for name, node in _optimizers(unit.tree) if name == optimizer and node.args]
-    if len(given) == 1 and isinstance(given[0], ast.Call) and not given[0].args and name_of(given[0].func) == "parameters":
+    if (
+        len(given) == 1
+        and isinstance(given[0], ast.Call)
+        and not given[0].args
+        and name_of(given[0].func) == "parameters"
+    ):
         return ast.unparse(given[0])
     return f'[p for group in {optimizer}.param_groups for p in group["params"]]'
 
@@ -140,6 +147,8 @@ def _saved_keys(tree: ast.AST) -> Iterator[str]:
     for call in calls(tree, "save"):
         for part in ast.walk(call):
             if isinstance(part, ast.Dict):
-                yield from (key.value for key in part.keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
+                yield from (
+                    key.value for key in part.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)
+                )
             elif isinstance(part, ast.Call) and name_of(part.func) == "dict":
                 yield from (key.arg for key in part.keywords if key.arg)

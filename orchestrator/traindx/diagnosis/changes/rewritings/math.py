@@ -9,11 +9,14 @@ from traindx.contract import Fact
 from traindx.detectors.program.unguarded_math import unguarded_at
 from traindx.diagnosis.changes.rewritings.source import Rewritten, Unfit, at_fact
 from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.syntax import name_of
 
 _EPSILON = "1e-8"
 _HIGHEST = "20.0"
 """exp(20) is 5e8: far above what a loss needs, far below what single precision can hold"""
-_ARRAYS = {"jnp": "jnp.maximum({0}, {1})", "tf": "tf.maximum({0}, {1})"}
+_ABOVE_MINUS_ONE = "-1 + 1e-6"
+_WITHOUT_METHODS = frozenset({"jnp", "tf"})
+"""libraries whose arrays have no `clamp`"""
 
 
 def guard(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
@@ -43,20 +46,17 @@ def _argument(node: ast.expr) -> ast.expr | None:
 
 
 def _guarded(node: ast.expr, segment: str, operation: str) -> str:
+    inner = segment if _binds_tightly(segment) else f"({segment})"
     owner = _owner(node)
-    simple = segment.isidentifier() or segment.endswith(")") and _is_one_call(segment)
-    inner = segment if simple else f"({segment})"
     if operation == "exp":
-        return f"{inner}.clamp(max={_HIGHEST})" if owner not in _ARRAYS else f"{owner}.minimum({segment}, {_HIGHEST})"
-    if owner in _ARRAYS:
-        return _ARRAYS[owner].format(segment, _EPSILON)
-    if operation == "square root" and not isinstance(node, ast.BinOp):
-        # The gradient of a root at a clamped value is zero, at zero it is infinite.
-        return f"{inner}.clamp_min({_EPSILON})"
-    return f"{inner}.clamp_min({_EPSILON})"
+        return f"{owner}.minimum({segment}, {_HIGHEST})" if owner else f"{inner}.clamp(max={_HIGHEST})"
+    if operation == "division":
+        return f"({segment} + {_EPSILON})"  # a sum may be negative: it must keep its sign
+    least = _ABOVE_MINUS_ONE if isinstance(node, ast.Call) and name_of(node.func) == "log1p" else _EPSILON
+    return f"{owner}.maximum({segment}, {least})" if owner else f"{inner}.clamp_min({least})"
 
 
-def _is_one_call(segment: str) -> bool:
+def _binds_tightly(segment: str) -> bool:
     try:
         parsed = ast.parse(segment, mode="eval").body
     except SyntaxError:
@@ -66,4 +66,4 @@ def _is_one_call(segment: str) -> bool:
 
 def _owner(node: ast.expr) -> str:
     owners = [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
-    return next((name for name in owners if name in _ARRAYS), "")
+    return next((name for name in owners if name in _WITHOUT_METHODS), "")

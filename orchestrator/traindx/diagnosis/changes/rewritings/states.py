@@ -30,7 +30,8 @@ def drop_retaining(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewri
     if call is None or call.lineno != call.end_lineno:
         raise Unfit(f"the call of `backward` at {source.place(line)} is not on one line")
     keyword = next(key for key in call.keywords if key.arg == "retain_graph")
-    others = sorted([*call.args, *call.keywords], key=lambda part: part.col_offset)
+    given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+    others = sorted(given, key=lambda part: part.col_offset)
     place = others.index(keyword)
     if len(others) == 1:
         start, end = keyword.col_offset, keyword.end_col_offset
