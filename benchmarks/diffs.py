@@ -19,6 +19,7 @@ from traindx.api import diagnose
 from traindx.evaluation.case import LabelledCase, open_cases
 
 HERE = Path(__file__).resolve().parent
+EDITABLE = (".py", ".ipynb", ".yaml", ".yml", ".json", ".toml", ".ini", ".cfg", ".sh", ".sbatch", ".slurm")
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Tried:
     cause: str
     summary: str
     diff: str | None
+    known: bool
+    """whether the label names a program or a configuration as the place of the fault"""
     refused: str
     """what `git apply --check` says against the diff"""
 
@@ -39,7 +42,9 @@ def tried(case: LabelledCase) -> Tried | None:
     if not named or named[0].id not in case.truth.primary:
         return None
     fix = named[0].fix
-    return Tried(case.name, named[0].id, fix.summary, fix.diff, refusal(fix.diff, case.run) if fix.diff else "")
+    known = case.truth.where.partition(":")[0].endswith(EDITABLE)
+    refused = refusal(fix.diff, case.run) if fix.diff else ""
+    return Tried(case.name, named[0].id, fix.summary, fix.diff, known, refused)
 
 
 def refusal(diff: str, run: Path) -> str:
@@ -52,8 +57,8 @@ def refusal(diff: str, run: Path) -> str:
         return checked.stderr.decode().strip() if checked.returncode else ""
 
 
-def measure(path: Path, *, verbose: bool) -> tuple[int, int, int]:
-    """How many runs were diagnosed right, got a diff, and got one that does not apply."""
+def measure(path: Path, *, verbose: bool) -> tuple[int, ...]:
+    """How many runs were diagnosed right and got a diff, in all and where the fault is in a file; diffs that fail."""
     with open_cases(path) as cases, ThreadPoolExecutor(2) as pool:
         failing = [case for case in cases if case.truth.expect == "diagnosis"]
         rows = [row for row in pool.map(tried, failing) if row is not None]
@@ -68,7 +73,8 @@ def measure(path: Path, *, verbose: bool) -> tuple[int, int, int]:
             print(*(f"      {line}" for line in (row.diff or "").splitlines()), sep="\n")
         lacking = Counter(row.cause for row in rows if not row.diff)
         print("  without:", ", ".join(f"{cause} {count}" for cause, count in lacking.most_common()))
-    return len(rows), len(with_diff), len(broken)
+    placed = [row for row in rows if row.known]
+    return len(rows), len(with_diff), len(placed), sum(bool(row.diff) for row in placed), len(broken)
 
 
 def main() -> int:
@@ -79,8 +85,10 @@ def main() -> int:
     given = parser.parse_args()
     paths = given.paths or [HERE / "corpus", *sorted((HERE / "blind").glob("*.tar.gz"))]
     totals = [measure(path, verbose=given.verbose) for path in paths]
-    right, with_diff, broken = (sum(row[place] for row in totals) for place in range(3))
+    right, with_diff, placed, placed_diff, broken = (sum(column) for column in zip(*totals, strict=True))
     print(f"all: {with_diff} of {right} have a diff ({with_diff / max(right, 1):.0%}), {broken} do not apply")
+    share = placed_diff / max(placed, 1)
+    print(f"     {placed_diff} of {placed} where the fault stands in a program or a configuration ({share:.0%})")
     return 1 if broken else 0
 
 

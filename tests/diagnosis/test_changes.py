@@ -70,7 +70,9 @@ def test_a_value_changes_in_the_style_of_its_file(
     assert {row[0] for row in before ^ after} == {key}
 
 
-@pytest.mark.parametrize("text", ["seed: 1\r\nlr: 0.5\r\nwd: 1\r\n", "lr: 0.5", "a: 1\nlr: 0.5", "é: 1\nlr: 0.5\nü: 2\n"])
+@pytest.mark.parametrize(
+    "text", ["seed: 1\r\nlr: 0.5\r\nwd: 1\r\n", "lr: 0.5", "a: 1\nlr: 0.5", "é: 1\nlr: 0.5\nü: 2\n"]
+)
 def test_line_ends_and_foreign_letters_stay(tmp_path: Path, text: str) -> None:
     patched = _new_value(_run(tmp_path, config__yaml=text), "lr", 0.25)
     apply(patched.diff, tmp_path)
