@@ -34,5 +34,5 @@ def parses(path: Path) -> bool:
     elif path.suffix in {".yaml", ".yml"}:
         yaml.safe_load(text)
     elif path.suffix == ".toml":
-        assert list(read_toml(text, lambda said: None))
+        assert list(read_toml(text, print))
     return True

@@ -47,12 +47,36 @@ def _new_value(run: Run, key: str, new: Fact) -> Patched:
         ("cfg.toml", "[optim]\nlr = 3.0\nmomentum = 3.0\n", "optim.lr", 1.0, "lr = 1.0"),
         ("cfg.ini", "[train]\nlr = 0.3\nepochs = 30\n", "train.epochs", 5, "epochs = 5"),
         ("train.py", "LR = 3e-1\nEPOCHS = 3\n", "LR", 0.001, "LR = 0.001"),
-        ("train.py", "import torch\nopt = torch.optim.SGD(p, 0.1, 0.9)\n", "SGD.lr", 0.01, "opt = torch.optim.SGD(p, 0.01, 0.9)"),
-        ("train.py", "import argparse\np = argparse.ArgumentParser()\np.add_argument('--lr', type=float, default=.5)\n", "lr", 0.05, "p.add_argument('--lr', type=float, default=0.05)"),
-        ("train.py", "class C:\n    batch_size: int = 64\n    hidden: int = 64\n", "batch_size", 32, "    batch_size: int = 32"),
-        ("run.sh", "#!/bin/sh\npython train.py --lr 0.5 \\\n  --wd=0.5 --epochs 9\n", "wd", 0.05, "  --wd=0.05 --epochs 9"),
+        (
+            "train.py",
+            "import torch\nopt = torch.optim.SGD(p, 0.1, 0.9)\n",
+            "SGD.lr",
+            0.01,
+            "opt = torch.optim.SGD(p, 0.01, 0.9)",
+        ),
+        (
+            "train.py",
+            "p = ArgumentParser()\np.add_argument('--lr', type=float, default=.5)\n",
+            "lr",
+            0.05,
+            "p.add_argument('--lr', type=float, default=0.05)",
+        ),
+        (
+            "train.py",
+            "class C:\n    batch_size: int = 64\n    hidden: int = 64\n",
+            "batch_size",
+            32,
+            "    batch_size: int = 32",
+        ),
+        (
+            "run.sh",
+            "#!/bin/sh\npython train.py --lr 0.5 \\\n  --wd=0.5 --epochs 9\n",
+            "wd",
+            0.05,
+            "  --wd=0.05 --epochs 9",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_value_changes_in_the_style_of_its_file(
     tmp_path: Path, name: str, text: str, key: str, new: Fact, written: str
 ) -> None:
@@ -279,12 +303,32 @@ def test_the_optimizer_is_restored_where_it_was_saved(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rewriting", "text", "facts", "now"),
     [
-        ("swap-activation", "import torch.nn as nn\nact = nn.Sigmoid()\n", {"stack_place": "train.py:2"}, "act = nn.ReLU()"),
-        ("ordinary-initialisation", "from torch import nn\nnn.init.normal_(w, 0, 3.0)\n", {"init_place": "train.py:2"}, "nn.init.normal_(w, 0, 0.02)"),
-        ("ordinary-initialisation", "from torch import nn\nnn.init.ones_(w)\n", {"init_place": "train.py:2"}, "nn.init.kaiming_normal_(w)"),
-        ("bfloat16", "import torch\nwith torch.autocast('cuda', dtype=torch.float16):\n    pass\n", {}, "with torch.autocast('cuda', dtype=torch.bfloat16):"),
+        (
+            "swap-activation",
+            "import torch.nn as nn\nact = nn.Sigmoid()\n",
+            {"stack_place": "train.py:2"},
+            "act = nn.ReLU()",
+        ),
+        (
+            "ordinary-initialisation",
+            "from torch import nn\nnn.init.normal_(w, 0, 3.0)\n",
+            {"init_place": "train.py:2"},
+            "nn.init.normal_(w, 0, 0.02)",
+        ),
+        (
+            "ordinary-initialisation",
+            "from torch import nn\nnn.init.ones_(w)\n",
+            {"init_place": "train.py:2"},
+            "nn.init.kaiming_normal_(w)",
+        ),
+        (
+            "bfloat16",
+            "import torch\nwith torch.autocast('cuda', dtype=torch.float16):\n    pass\n",
+            {},
+            "with torch.autocast('cuda', dtype=torch.bfloat16):",
+        ),
     ],
-)  # fmt: skip
+)
 def test_layers_are_rewritten(tmp_path: Path, rewriting: str, text: str, facts: dict[str, Fact], now: str) -> None:
     assert now in _code(tmp_path, text, rewriting, **facts).splitlines()
 

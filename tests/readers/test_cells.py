@@ -1,4 +1,4 @@
-"""Notebooks: places are cells, IPython's tracebacks have frames, and what a cell printed can be cited and opened again."""
+"""Notebooks: places are cells, IPython's tracebacks have frames, and what a cell printed can be opened again."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ EIGHT = [*HEAD, f"Input {GREEN}In [2]{END}, in {GREEN}<cell line: 2>{END}()\n{AR
 OLD = [
     *HEAD,
     f"{GREEN}<ipython-input-2-3fa8c1d2e4b5>{END} in {GREEN}<module>{END}\n{ARROW}",
-    f"{GREEN}~/env/lib/python3.6/site-packages/torch/tensor.py{END} in {GREEN}backward{END}(self)\n--> 102         f(self)",
+    f"{GREEN}~/env/lib/python3.6/site-packages/torch/tensor.py{END} in {GREEN}backward{END}(self)\n--> 102 f(self)",
 ]
 
 

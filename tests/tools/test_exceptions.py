@@ -1,4 +1,4 @@
-"""An exception that nothing explains: the user's own line among its neighbours, what the class means, the chain's root."""
+"""An exception that nothing explains: the user's line among its neighbours, what the class means, a chain's root."""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ class Citation(Value):
     source: str = Field(description="path relative to the run folder")
     locator: str = Field(
         default="",
-        description="`line 41`, `line 41, epoch 7`, `step 300 of train/loss`, `tensor encoder.weight`",
+        description="`line 41`, `lines 38-44`, `line 41, epoch 7`, `cell 7, line 3` (of a notebook), "
+        "`step 300 of train/loss`, `tensor encoder.weight`",
     )
     quote: str = Field(default="", description="the exact text or number found there")
 
