@@ -69,7 +69,9 @@ def measure(path: Path, *, verbose: bool) -> tuple[int, ...]:
         print(f"  DOES NOT APPLY {row.name} ({row.cause}): {row.refused}")
     if verbose:
         for row in rows:
-            print(f"  {'diff' if row.diff else 'none'} {row.name} ({row.cause}): {row.summary}")
+            print(
+                f"  {'diff' if row.diff else 'NONE' if row.known else 'none'} {row.name} ({row.cause}): {row.summary}"
+            )
             print(*(f"      {line}" for line in (row.diff or "").splitlines()), sep="\n")
         lacking = Counter(row.cause for row in rows if not row.diff)
         print("  without:", ", ".join(f"{cause} {count}" for cause, count in lacking.most_common()))

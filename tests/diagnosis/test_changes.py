@@ -28,10 +28,16 @@ def _run(folder: Path, **files: str) -> Run:
     return Run(Scope.of(folder))
 
 
+def _patched(wanted: Wanted, run: Run) -> Patched:
+    answer = patch(wanted, run)
+    assert isinstance(answer, Patched)
+    return answer
+
+
 def _new_value(run: Run, key: str, new: Fact) -> Patched:
     row = next(row for row in run.settings if row.key == key)
     value = NewValue(source=row.source, line=row.line, key=row.key, old=row.value, new=new)
-    return patch(Wanted(values=[value]), run)
+    return _patched(Wanted(values=[value]), run)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +115,7 @@ def test_two_values_of_one_file_are_one_diff(tmp_path: Path) -> None:
         NewValue(source="config.json", line=1, key="batch_size", old=8, new=4),
         NewValue(source="config.json", line=1, key="grad_accum", old=1, new=2),
     ]
-    patched = patch(Wanted(values=rows), run)
+    patched = _patched(Wanted(values=rows), run)
     apply(patched.diff, tmp_path)
     assert json.loads((tmp_path / "config.json").read_text()) == {"batch_size": 4, "grad_accum": 2}
 
@@ -198,7 +204,7 @@ def test_a_setting_is_known_under_its_names(key: str, group: str) -> None:
 
 def _code(folder: Path, text: str, rewriting: str, **facts: Fact) -> str:
     run = _run(folder, train__py=text)
-    patched = patch(Wanted(code=rewriting, facts=facts), run)
+    patched = _patched(Wanted(code=rewriting, facts=facts), run)
     if not patched.diff:
         return f"no: {patched.why_not}"
     apply(patched.diff, folder)
@@ -349,7 +355,7 @@ def test_code_in_a_notebook_is_rewritten_as_json(tmp_path: Path) -> None:
     book = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     (tmp_path / "a.ipynb").write_text(json.dumps(book, indent=1))
     facts: dict[str, Fact] = {"state": "h", "state_place": "a.ipynb, cell 1, line 8"}
-    patched = patch(Wanted(code="detach-state", facts=facts), Run(Scope.of(tmp_path)))
+    patched = _patched(Wanted(code="detach-state", facts=facts), Run(Scope.of(tmp_path)))
     apply(patched.diff, tmp_path)
     now = json.loads((tmp_path / "a.ipynb").read_text())["cells"][0]["source"]
     assert now[10:12] == ['    loss.backward()  # "é"\n', "    h = h.detach()\n"]

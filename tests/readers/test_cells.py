@@ -12,7 +12,7 @@ from tests.tools.calling import call, load
 from traindx.api import diagnose
 from traindx.contract import Citation
 from traindx.diagnosis.evidence.reopen import reopen
-from traindx.diagnosis.evidence.verify import Citations
+from traindx.diagnosis.evidence.verify import Citations, Verdicts
 from traindx.readers import Run, Scope
 from traindx.report import render
 
@@ -81,7 +81,7 @@ def test_frames_are_read_as_ipython_prints_them(tmp_path: Path, traceback: list[
     places = [(place.locator, place.quote) for place in signal.citations]
     assert places[1] == ("cell 2, line 6", "loss.backward()")
     assert places[0][0].startswith("cell 2, output line ")
-    assert all(row.verified for row in reopen(Citations(citations=signal.citations), run).verdicts)
+    assert all(_verdicts(run, *signal.citations))
 
 
 def test_the_number_that_jupyter_shows_stands_beside_the_cell(tmp_path: Path) -> None:
@@ -101,9 +101,15 @@ def test_a_notebook_that_only_speaks_of_tracebacks_has_no_error(tmp_path: Path) 
     assert not _write(tmp_path, _cell(SETUP, 1, said)).errors
 
 
+def _verdicts(run: Run, *places: Citation, said: tuple[str, ...] = ()) -> list[bool]:
+    answer = reopen(Citations(citations=list(places), said=list(said)), run)
+    assert isinstance(answer, Verdicts)
+    return [row.verified for row in answer.verdicts]
+
+
 def _opened(run: Run, locator: str, quote: str, claim: str = "c") -> bool:
     place = Citation(claim=claim, source="gru.ipynb", locator=locator, quote=quote)
-    return reopen(Citations(citations=[place]), run).verdicts[0].verified
+    return _verdicts(run, place) == [True]
 
 
 def test_cells_are_opened_again(tmp_path: Path) -> None:
@@ -124,7 +130,7 @@ def test_a_value_that_a_cell_printed_is_cited_by_its_cell(tmp_path: Path) -> Non
     (signal,) = [row for row in call(load("analyze_loss_curve"), run).signals if row.id == "loss-non-finite"]
     places = {(place.locator, place.quote) for place in signal.citations}
     assert ("cell 1, output line 8, epoch 8", "epoch 8 loss nan") in places
-    assert all(row.verified for row in reopen(Citations(citations=signal.citations, said=[signal.claim]), run).verdicts)
+    assert all(_verdicts(run, *signal.citations, said=(signal.claim,)))
 
 
 @pytest.mark.slow

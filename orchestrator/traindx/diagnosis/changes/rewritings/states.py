@@ -16,19 +16,28 @@ _SINGLE = ("GRU", "GRUCell", "RNN", "RNNCell")
 
 def detach(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
     """Detach the state behind `backward()`: there it exists in every iteration, and its graph is spent."""
-    source, line = at_fact(code, facts, "state_place")
-    loop = _loop_at(source, line)
-    said = _detached(source, loop, code)
-    return source.rewritten(f"The diff adds {said}.")
+    return _rewritten(code, facts, "state_place")
 
 
 def drop_retaining(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
     """Take `retain_graph=True` away and detach the state instead."""
-    source, line = at_fact(code, facts, "backward_place")
+    return _rewritten(code, facts, "backward_place")
+
+
+def _rewritten(code: Sequence[CodeUnit], facts: Mapping[str, Fact], place: str) -> Rewritten:
+    source, line = at_fact(code, facts, place)
     loop = _loop_at(source, line)
-    call = next((call for call in calls(loop, "backward") if _retaining(call)), None)
-    if call is None or call.lineno != call.end_lineno:
-        raise Unfit(f"the call of `backward` at {source.place(line)} is not on one line")
+    retaining = next((call for call in calls(loop, "backward") if _retaining(call)), None)
+    if retaining is not None:
+        _drop(source, retaining)
+    said = _detached(source, loop, code)
+    return source.rewritten(f"The diff {'takes `retain_graph=True` away and ' if retaining else ''}adds {said}.")
+
+
+def _drop(source: Source, call: ast.Call) -> None:
+    """Take `retain_graph` out of a call, with the comma that belongs to it."""
+    if call.lineno != call.end_lineno:
+        raise Unfit(f"the call of `backward` at {source.place(call.lineno)} goes over several lines")
     keyword = next(key for key in call.keywords if key.arg == "retain_graph")
     given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
     others = sorted(given, key=lambda part: part.col_offset)
@@ -40,8 +49,6 @@ def drop_retaining(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewri
     else:
         start, end = others[place - 1].end_col_offset or 0, keyword.end_col_offset
     source.cut(call.lineno, start, end or start)
-    said = _detached(source, loop, code)
-    return source.rewritten(f"The diff takes `retain_graph=True` away and adds {said}.")
 
 
 def assign(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
