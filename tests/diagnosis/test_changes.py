@@ -392,3 +392,23 @@ def test_every_rewriting_and_group_is_one_that_a_failure_mode_asks_for() -> None
     assert {change.code for change in changes if change.code} == set(REWRITINGS)
     companions = {row.setting for change in changes for row in change.also}
     assert {change.setting for change in changes if change.setting} | companions == set(GROUPS)
+
+
+def test_a_rate_in_a_table_is_found_by_its_value() -> None:
+    change = Change(setting="lr", to=("1",), place="lr_place", present="lr_after")
+    rows = (
+        ("lr.values[0]", 0.01, "config.yaml", 2),
+        ("lr.values[1]", 0.8, "config.yaml", 3),
+        ("drop", 0.8, "config.yaml", 9),
+    )
+    assert choose(change, _context(*rows), {"lr_after": 0.8}).row.line == 3
+    with pytest.raises(Unknown):
+        choose(change, _context(*rows), {"lr_after": 0.4})
+
+
+def test_half_precision_becomes_bf16_wherever_it_is_chosen(tmp_path: Path) -> None:
+    text = "import torch\nnet = Net().half()\nfor x, y in d:\n    x, y = x.half(), y.half()\nk = {'half': torch.half}\n"
+    now = _code(tmp_path, text, "bfloat16").splitlines()
+    assert now[1] == "net = Net().bfloat16()"
+    assert now[3:] == ["    x, y = x.bfloat16(), y.bfloat16()", "k = {'half': torch.half}"]
+    assert _code(tmp_path, "import torch\nx = torch.zeros(3)\n", "bfloat16").startswith("no: ")

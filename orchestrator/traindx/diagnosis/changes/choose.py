@@ -44,7 +44,7 @@ def choose(change: Companion, context: ContextPackage, facts: Mapping[str, Fact]
     rows += [row for row in context.settings if _is(row, change.setting) and isinstance(row.value, str)]
     told = [row for row in rows if _floor(row, context) is None]
     editable = [row for row in rows if row not in told]
-    pool = found or editable
+    pool = found or editable or _in_a_table(change, context, facts)
     if not pool:
         raise Unknown(_nowhere(change, told))
     if found and _floor(found[0], context) is None:  # what was logged or recorded: who sets the same value?
@@ -60,6 +60,23 @@ def choose(change: Companion, context: ContextPackage, facts: Mapping[str, Fact]
     if present is not None and any(_same(row.value, present) for row in pool):
         pool = [row for row in pool if _same(row.value, present)]
     return _won(pool, rows, context, change.setting)
+
+
+def _in_a_table(change: Companion, context: ContextPackage, facts: Mapping[str, Fact]) -> list[ConfigValue]:
+    """The one value below a name of the setting that is the present one: `lr.values[2]`, `lr_table.12`."""
+    present = facts.get(change.present) if isinstance(change, Change) else None
+    if present is None or isinstance(present, str | bool):
+        return []
+    rows = [row for row in context.settings if _floor(row, context) and not isinstance(row.value, str | bool)]
+    same = [row for row in rows if _same(row.value, present) and set(_words(row.key)) & set(GROUPS[change.setting])]
+    return same if len(same) == 1 else []
+
+
+def _words(key: str) -> Iterator[str]:
+    """The parts of a key, and the words that they are made of."""
+    for part in re.split(r"[.\[\]]+", key.lower()):
+        yield part
+        yield from part.split("_")
 
 
 def _won(pool: Sequence[ConfigValue], rows: Sequence[ConfigValue], context: ContextPackage, setting: str) -> Chosen:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from traindx.contract import Fact
 from traindx.diagnosis.changes.rewritings.source import Rewritten, Source, Unfit, at_fact, calls, programs
@@ -82,7 +82,29 @@ def bfloat16(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten: 
                 f"The diff runs autocast in bf16 ({source.place(call.lineno)}); the GPU must have it (Ampere or later),"
                 " and a loss scaler is no longer needed."
             )
-    raise Unfit("no `autocast` was found in the code of this folder")
+    halved = [(unit, nodes) for unit in programs(code) if (nodes := list(_halves(unit.tree)))]
+    if len(halved) != 1:
+        raise Unfit("no one file of this folder was found in which the precision is chosen")
+    unit, nodes = halved[0]
+    source = Source(unit)
+    # From the end of the file to its beginning: several may stand in one line.
+    for node in sorted(nodes, key=lambda node: (node.lineno, node.end_col_offset or 0), reverse=True):
+        source.replace(node, f"{ast.unparse(node.value)}.bfloat16")
+    places = ", ".join(source.place(line) for line in sorted({node.end_lineno or 0 for node in nodes})[:3])
+    return source.rewritten(f"The diff writes bf16 for fp16 ({places}); the GPU must have it (Ampere or later).")
+
+
+def _halves(tree: ast.Module) -> Iterator[ast.Attribute]:
+    """`net.half` of `net.half()`, and `torch.float16`; not in a table of types, nor where types are compared."""
+    tables = {
+        id(part) for node in ast.walk(tree) if isinstance(node, ast.Dict | ast.Compare) for part in ast.walk(node)
+    }
+    called = {id(call.func) for call in calls(tree, "half") if not call.args}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute) or id(node) in tables:
+            continue
+        if id(node) in called or (name_of(node.value) == "torch" and node.attr in {"float16", "half"}):
+            yield node
 
 
 def _spread(call: ast.Call, *, of_init: bool) -> ast.expr | None:

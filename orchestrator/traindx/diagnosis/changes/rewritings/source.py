@@ -66,11 +66,11 @@ class Source:
         rows.insert(len(rows) - 1, self._indent(statement) + text)
 
     def replace(self, node: ast.expr | ast.keyword, text: str) -> None:
-        """Write something else where an expression of one line stands."""
-        if node.lineno != node.end_lineno or node.lineno in self._new or node.end_col_offset is None:
+        """Write something else where an expression of one line stands; of several in one line, the last comes first."""
+        if node.lineno != node.end_lineno or node.end_col_offset is None:
             raise Unfit(f"the expression at {self.place(node.lineno)} goes over several lines")
         start, end = (self._column(node.lineno, at) for at in (node.col_offset, node.end_col_offset))
-        line = self.lines[node.lineno - 1]
+        line = self._new.get(node.lineno, [self.lines[node.lineno - 1]])[-1]
         self._new[node.lineno] = [line[:start] + text + line[end:]]
 
     def cut(self, line: int, start: int, end: int) -> None:
