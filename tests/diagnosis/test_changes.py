@@ -412,3 +412,10 @@ def test_half_precision_becomes_bf16_wherever_it_is_chosen(tmp_path: Path) -> No
     assert now[1] == "net = Net().bfloat16()"
     assert now[3:] == ["    x, y = x.bfloat16(), y.bfloat16()", "k = {'half': torch.half}"]
     assert _code(tmp_path, "import torch\nx = torch.zeros(3)\n", "bfloat16").startswith("no: ")
+
+
+@pytest.mark.parametrize("path", ["args.yaml", "output/config.yaml", "lightning_logs/version_0/hparams.yaml"])
+def test_what_a_run_wrote_about_itself_is_a_record(path: str) -> None:
+    with pytest.raises(Unknown, match="no file of this folder sets that"):
+        choose(LR, _context(("lr", 0.1, path, 4), config=(path,)), {})
+    assert choose(LR, _context(("lr", 0.1, path, 4), CODE, config=(path,)), {}).row.source == "train.py"

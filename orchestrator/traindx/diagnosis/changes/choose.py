@@ -12,10 +12,10 @@ from traindx.diagnosis.changes.declared import Change, Companion
 from traindx.readers.model import is_program, is_shell
 from traindx.vocabulary.settings import GROUPS, plain, rank_in
 
-# What a library writes when a run starts: changing it changes nothing.
+# What a library writes when a run starts (`args.yaml`: Ultralytics, timm): changing it changes nothing.
 _RECORDS = re.compile(
-    r"(?:^|/)(?:wandb|mlruns|lightning_logs|\.hydra|multirun|tb_logs|runs|trackio|aim|\.aim|neptune|sacred)/"
-    r"|(?:^|/)(?:hparams\.yaml|trainer_state\.json|cout\.txt|run\.json)$"
+    r"(?:^|/)(?:wandb|mlruns|lightning_logs|\.hydra|multirun|tb_logs|runs|trackio|\.?aim|neptune|sacred|outputs?|results?"
+    r"|checkpoints?|ckpts?)/|(?:^|/)(?:hparams\.yaml|args\.yaml|trainer_state\.json|cout\.txt|run\.json)$"
 )
 NOT_FOUND = "where"
 """how the reason begins where no file has such a name"""
