@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.property_examples import examples
 from traindx.readers import Run, Scope
 from traindx.readers.code import codebase
-from traindx.readers.code.codebase import CodeUnit, read_code
+from traindx.readers.code.codebase import read_code
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import all_nodes
 from traindx.readers.coverage import Covered, Limits
 

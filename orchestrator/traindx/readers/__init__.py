@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from traindx.readers.code.codebase import CodeUnit
+    from traindx.readers.code.codeunit import CodeUnit
     from traindx.readers.model import Axis, LogError, Role, RunFile, Series, Setting
     from traindx.readers.run import Run
     from traindx.runtime.scope import Scope

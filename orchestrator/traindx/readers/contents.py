@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from traindx.readers import checkpoints
 from traindx.readers.checkpoints import Checkpoint
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.configs.pairs import launch_options
 from traindx.readers.configs.values import is_secret
 from traindx.readers.faults import Remarks

@@ -17,7 +17,7 @@ from traindx.readers.checkpoints import Checkpoint, Weights
 from traindx.readers.code import codebase
 from traindx.readers.code import git as gitstate
 from traindx.readers.code.cells import Cells, CellText
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.git import GitState
 from traindx.readers.code.literals import code_settings
 from traindx.readers.code.program import program_of

@@ -13,7 +13,7 @@ from traindx.detectors.citing import cite
 from traindx.detectors.curves.objective import Objective, words_of
 from traindx.detectors.curves.shape import Numbers
 from traindx.detectors.settings.lookup import named
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.model import Series, Setting
 
 SIGNALS = {

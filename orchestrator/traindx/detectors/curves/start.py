@@ -10,7 +10,7 @@ import numpy as np
 from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite, cite_setting
 from traindx.detectors.curves.objective import Objective
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.model import Setting
 
 SIGNALS = {"loss-starts-far-above-chance": "the first loss is far above ln K for the number of classes"}

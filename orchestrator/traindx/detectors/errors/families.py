@@ -10,7 +10,7 @@ from traindx.contract import Citation, Fact, Signal
 from traindx.definitions.rules import ErrorPattern
 from traindx.detectors.citing import cite_line
 from traindx.readers.code.cells import frame_line
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.model import LogError
 from traindx.vocabulary.error_texts import error_by_itself, error_patterns
 from traindx.vocabulary.exceptions import known_exceptions

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from traindx.contract import Citation, Fact, Signal
 from traindx.detectors.citing import cite_line
 from traindx.detectors.settings.lookup import named
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import name_of
 from traindx.readers.model import Setting
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from traindx.contract import Signal
 from traindx.definitions.rules import CodeRule, load_rules
 from traindx.detectors.citing import cite_line
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 
 _COMPOUND = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If, ast.For, ast.AsyncFor, ast.While, ast.With,

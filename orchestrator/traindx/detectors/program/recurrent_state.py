@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from traindx.contract import Fact, Signal, Value
 from traindx.detectors.citing import cite_line
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 
 SIGNALS = {
     "state-carried-undetached": "a recurrent state flows into the next iteration with its graph attached",

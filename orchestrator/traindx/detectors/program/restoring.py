@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite_line
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import name_of
 
 SIGNALS = {"optimizer-not-restored": "on resume, the code restores the weights and nothing else"}

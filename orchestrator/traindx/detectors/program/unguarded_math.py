@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from traindx.contract import Fact, Signal, Value
 from traindx.detectors.citing import cite_line
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import assigned, name_of, number_of
 
 SIGNALS = {

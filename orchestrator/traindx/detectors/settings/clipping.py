@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from traindx.contract import Citation, Signal
 from traindx.detectors.citing import cite_line, cite_setting
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import name_of
 from traindx.readers.model import Setting
 

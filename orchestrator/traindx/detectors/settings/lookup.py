@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.model import Series, Setting
 from traindx.vocabulary.optimizers import KNOWN_OPTIMIZERS
 from traindx.vocabulary.settings import CLIP, OPTIMIZER, RATE

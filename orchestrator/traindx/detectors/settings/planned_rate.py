@@ -9,7 +9,7 @@ import numpy as np
 
 from traindx.detectors.curves.shape import Numbers
 from traindx.detectors.settings.scheduler_settings import Asked, Plan, Unclear, Unit, base_rate, scheduler_of
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.model import Setting
 
 __all__ = ["Plan", "planned"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from traindx.contract import Signal
 from traindx.detectors.citing import cite_setting
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.model import Setting
 
 SIGNALS = {

@@ -12,7 +12,7 @@ import numpy as np
 
 from traindx.detectors.curves.shape import Numbers
 from traindx.detectors.settings.lookup import is_number, named, rates
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.model import Setting
 from traindx.vocabulary.settings import EPOCH_NAMES, RATE_NAMES, SCHEDULER, STEP_NAMES
 

@@ -11,7 +11,7 @@ from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite, cite_setting
 from traindx.detectors.settings.logged_rate import warms_up
 from traindx.detectors.settings.lookup import is_number, named, peak_rate, rates
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.model import Series, Setting
 
 SIGNALS = {

@@ -7,12 +7,11 @@ import gc
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from heapq import heappop, heappush
 
 from traindx.errors import UnreadableInput
-from traindx.readers.code.cells import locator_of
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.notebooks import Notebook, read_notebook
 from traindx.readers.code.roles import CodeRole, acts, code_roles
 from traindx.readers.code.syntax import all_nodes
@@ -20,7 +19,6 @@ from traindx.readers.code.units import LARGEST, NotPython, parse_text, traits_am
 from traindx.readers.coverage import Allowance
 from traindx.readers.logs.lines import blocks
 from traindx.readers.model import RunFile
-from traindx.readers.quoting import LONGEST_QUOTE, quote_of
 from traindx.runtime.scope import Scope
 
 MOST_BYTES = 12 << 20
@@ -49,78 +47,6 @@ _SIDE_NAME = re.compile(
 )
 _STARTED = re.compile(r"(?:^|[\s/])([\w./-]+\.py)\b|\s-m\s+([\w.]+)")
 _LAUNCHES = re.compile(r"\b(?:python[\d.]*|torchrun|accelerate|deepspeed|srun|horovodrun|mpirun)\b")
-
-
-@dataclass(frozen=True)
-class CodeUnit:
-    """A Python file or notebook, parsed; `notebook` maps the lines of its code to those of the file."""
-
-    path: str
-    tree: ast.Module = field(repr=False)
-    traits: frozenset[str]
-    roles: frozenset[CodeRole]
-    imports: tuple[str, ...] = ()
-    """files of the run that it imports"""
-    reached: bool = False
-    """whether it is an entry point or is imported from one"""
-    notebook: Notebook | None = field(default=None, repr=False)
-    text: str = field(default="", repr=False, compare=False)
-    """the Python file as it was read; of a notebook, its own lines are in `notebook`"""
-
-    def file_line(self, line: int) -> int:
-        """The line of the file behind a line of the tree."""
-        return self.notebook.file_line(line) if self.notebook else line
-
-    def place(self, line: int) -> str:
-        """A line of the tree as people are told of it: `train.py:41`, `train.ipynb, cell 7, line 3`."""
-        if self.notebook is not None and 0 < line <= len(self.notebook.places):
-            return f"{self.path}, {locator_of(self.notebook, line)}"
-        return f"{self.path}:{line}"
-
-    def lines_called(self, place: str) -> Iterator[int]:
-        """The lines of the tree that a place names: several, where one line of a notebook's file holds several."""
-        if self.notebook is None:
-            path, _, line = place.rpartition(":")
-            if path == self.path and line.isdecimal():
-                yield int(line)
-            return
-        for at, row in enumerate(self.notebook.places, 1):
-            if place in {self.place(at), f"{self.path}:{row.file_line}"}:
-                yield at
-
-    def around(self, line: int, reach: int) -> tuple[str, str]:
-        """The locator and the text of the lines around a line of the tree, as far as its file or its cell goes."""
-        code = self.notebook.code.split("\n") if self.notebook else self._lines
-        first, last = max(1, line - reach), min(len(code), line + reach)
-        if self.notebook is not None:
-            places = self.notebook.places
-            cell = places[line - 1].cell
-            same = [at for at in range(first, min(last, len(places)) + 1) if places[at - 1].cell == cell]
-            first, last = same[0], same[-1]
-        while first < line and not code[first - 1].strip():
-            first += 1
-        while last > line and not code[last - 1].strip():
-            last -= 1
-        if self.notebook is not None:
-            begin = locator_of(self.notebook, first)
-            locator = begin.replace(", line ", ", lines ") + f"-{self.notebook.places[last - 1].line}"
-        else:
-            locator = f"lines {first}-{last}"
-        return locator, "\n".join(row.rstrip()[:LONGEST_QUOTE] for row in code[first - 1 : last]).rstrip()
-
-    def quote(self, line: int) -> str:
-        """What stands in the line of the file behind a line of the tree, as a citation quotes it."""
-        return self.file_quote(self.file_line(line))
-
-    def file_quote(self, line: int) -> str:
-        """What stands in a line of the file, as a citation quotes it; of a notebook only lines of code are known."""
-        if self.notebook:
-            return self.notebook.quotes.get(line, "")
-        return quote_of(self._lines[line - 1]) if 0 < line <= len(self._lines) else ""
-
-    @cached_property
-    def _lines(self) -> list[str]:
-        return self.text.split("\n")
 
 
 def read_code(

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import BinaryIO, Literal
 
 from traindx.readers.coverage import Allowance
+from traindx.readers.logs.frames import Traceback, ipython_frame
 from traindx.readers.logs.lines import RawBlocks
 from traindx.readers.logs.ranks import LABEL, labels_ranks
 from traindx.readers.logs.resumed import speaks_of_resuming
@@ -40,12 +41,6 @@ _NUMBERED = re.compile(rb"signal|exit code")
 _GLOG = (b"W ::", b"E ::", b"F ::")
 """how the lines of Google's loggers begin once their digits are gone"""
 _FRAME = re.compile(r'\s*File "([^"]{1,400})", line (\d{1,7})(?:, in|$)')
-# How IPython shows a frame, in its several versions; where the line is not in the heading, an arrow points to it.
-_CELL_FRAME = re.compile(
-    r"(?:Cell |Input )In ?\[(\d{1,9})\](?:, line (\d{1,7})|, in )|<ipython-input-(\d{1,9})-\w{1,40}> in "
-)
-_FILE_FRAME = re.compile(r"File (\S{1,400}?):(\d{1,7}), in |(?:File )?([~/\w][^\s:]{0,400}\.py) in \S")
-_ARROW = re.compile(r"-{1,8}> ?(\d{1,7})(?:\s|$)")
 _CHAIN = re.compile(r"During handling of the above exception|The above exception was the direct cause")
 _EXCEPTION = re.compile(
     r"(?:[A-Za-z_]\w{0,80}\.){0,8}[A-Za-z_]\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Warning|Iteration)(?::|$)"
@@ -64,40 +59,6 @@ _GIVEN_UP = 20_000
 """lines of other processes after which the rest of a traceback does not come any more"""
 
 
-@dataclass
-class _Traceback:
-    """A traceback that is being read, of one process."""
-
-    frames: list[tuple[str, int]] = field(default_factory=list)
-    lines: int = 0
-    follows: int = 0
-    pointed: str = ""
-    """what IPython's next arrow points into"""
-    last: int = 0
-    """the last line of the file that belongs to it"""
-
-
-def _ipython_frame(traceback: _Traceback, message: str) -> bool:
-    """Take in a line of a traceback as IPython prints it; whether it is one."""
-    arrow = _ARROW.match(message)
-    if arrow:
-        if traceback.pointed:
-            traceback.frames.append((traceback.pointed, int(arrow[1])))
-        traceback.pointed = ""
-        return True
-    cell, file = _CELL_FRAME.match(message), _FILE_FRAME.match(message)
-    if cell:
-        name, line = f"In[{cell[1] or cell[3]}]", cell[2]
-    elif file:
-        name, line = file[1] or file[3], file[2]
-    else:
-        return False
-    if line:
-        traceback.frames.append((name, int(line)))
-    traceback.pointed = "" if line else name
-    return True
-
-
 class _Reader:
     """Reads one log for errors, line by line."""
 
@@ -105,7 +66,7 @@ class _Reader:
         self.source = source
         self._kept = {"error": _Kept(_FIRST), "warning": _Kept(_FIRST // 2)}
         self.noted = 0
-        self._open: dict[str, _Traceback] = {}
+        self._open: dict[str, Traceback] = {}
         self._last: dict[str, int] = {}
         """the line of the last exception of each process"""
         self._chained: dict[str, int] = {}
@@ -132,7 +93,7 @@ class _Reader:
             return
         process = label[0].strip() if label else _process(prefix[0] if prefix else "")
         if "Traceback (most recent call last)" in message[:80]:  # or `Original Traceback`, of a loader's worker
-            self._open[process] = _Traceback(last=number, follows=self._chained.pop(process, 0))
+            self._open[process] = Traceback(last=number, follows=self._chained.pop(process, 0))
         elif _CHAIN.match(message.lstrip()):
             self._chained[process] = self._last.get(process, 0)
         elif process in self._open:
@@ -158,7 +119,7 @@ class _Reader:
         frame = _FRAME.match(message)
         if frame:
             traceback.frames.append((frame[1], int(frame[2])))
-        elif _ipython_frame(traceback, message):
+        elif ipython_frame(traceback, message):
             return
         elif not message[:1].isspace() and message.strip():
             del self._open[process]

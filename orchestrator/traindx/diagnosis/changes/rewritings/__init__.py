@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from traindx.contract import Fact
 from traindx.diagnosis.changes.rewritings import layers, loops, math, states
 from traindx.diagnosis.changes.rewritings.source import Rewritten, Unfit, programs
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 
 __all__ = ["REWRITINGS", "Rewritten", "Unfit", "rewrite"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from traindx.contract import Fact
 from traindx.diagnosis.changes.rewritings.source import Rewritten, Source, Unfit, at_fact, calls, programs
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import name_of, number_of
 
 _MODULES = {"Sigmoid": "ReLU", "Tanh": "ReLU", "Softsign": "ReLU"}

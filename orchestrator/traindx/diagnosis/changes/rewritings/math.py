@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from traindx.contract import Fact
 from traindx.detectors.program.unguarded_math import unguarded_at
 from traindx.diagnosis.changes.rewritings.source import Rewritten, Unfit, at_fact
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import name_of
 
 _EPSILON = "1e-8"

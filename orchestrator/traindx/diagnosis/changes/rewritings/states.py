@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from traindx.contract import Fact
 from traindx.detectors.program.recurrent_state import carried_in, training_loops
 from traindx.diagnosis.changes.rewritings.source import Rewritten, Source, Unfit, at_fact, calls
-from traindx.readers.code.codebase import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit
 
 _PAIRED = ("LSTM", "LSTMCell")
 _SINGLE = ("GRU", "GRUCell", "RNN", "RNNCell")

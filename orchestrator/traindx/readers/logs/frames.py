@@ -1,0 +1,47 @@
+"""A traceback that is being read, and the frames that IPython shows in its own way."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+# How IPython shows a frame, in its several versions; where the line is not in the heading, an arrow points to it.
+_CELL_FRAME = re.compile(
+    r"(?:Cell |Input )In ?\[(\d{1,9})\](?:, line (\d{1,7})|, in )|<ipython-input-(\d{1,9})-\w{1,40}> in "
+)
+_FILE_FRAME = re.compile(r"File (\S{1,400}?):(\d{1,7}), in |(?:File )?([~/\w][^\s:]{0,400}\.py) in \S")
+_ARROW = re.compile(r"-{1,8}> ?(\d{1,7})(?:\s|$)")
+
+
+@dataclass
+class Traceback:
+    """A traceback that is being read, of one process."""
+
+    frames: list[tuple[str, int]] = field(default_factory=list)
+    lines: int = 0
+    follows: int = 0
+    pointed: str = ""
+    """what IPython's next arrow points into"""
+    last: int = 0
+    """the last line of the file that belongs to it"""
+
+
+def ipython_frame(traceback: Traceback, message: str) -> bool:
+    """Take in a line of a traceback as IPython prints it; whether it is one."""
+    arrow = _ARROW.match(message)
+    if arrow:
+        if traceback.pointed:
+            traceback.frames.append((traceback.pointed, int(arrow[1])))
+        traceback.pointed = ""
+        return True
+    cell, file = _CELL_FRAME.match(message), _FILE_FRAME.match(message)
+    if cell:
+        name, line = f"In[{cell[1] or cell[3]}]", cell[2]
+    elif file:
+        name, line = file[1] or file[3], file[2]
+    else:
+        return False
+    if line:
+        traceback.frames.append((name, int(line)))
+    traceback.pointed = "" if line else name
+    return True
