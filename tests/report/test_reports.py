@@ -165,3 +165,12 @@ def test_every_status_has_its_headline(status: str, headline: str) -> None:
     text = render(diagnosis(status=status, root_causes=[], questions=["Which log?"]), "terminal")
     assert headline in text
     assert "Which log?" in text
+
+
+def test_a_diff_is_never_wrapped() -> None:
+    line = "+" + "x" * 150 + "\tend"
+    whole = diagnosis()
+    cause = whole.root_causes[0]
+    fix = cause.fix.model_copy(update={"diff": f"--- a/c\n+++ b/c\n@@ -1 +1 @@\n-y\n{line}"})
+    said = render(whole.model_copy(update={"root_causes": [cause.model_copy(update={"fix": fix})]}))
+    assert line in said

@@ -59,6 +59,15 @@ class Canvas:
         for line in words.splitlines():
             self._line(visible(line).expandtabs(4), style, indent)
 
+    def unwrapped(self, words: str, indent: int = 0, style: str = "") -> None:
+        """Lines to be copied: never wrapped, tabs kept."""
+        for line in words.splitlines():
+            shown = " " * indent + visible(line)
+            if "\t" in shown:
+                self._out.write(f"{shown}\n")  # rich would turn tabs into blanks
+            else:
+                self._console.print(Text(shown, style=style), soft_wrap=True)
+
     def _line(self, line: str, style: str, indent: int) -> None:
         mark, rest = _MARKED.fullmatch(line).groups()  # type: ignore[union-attr]
         start = indent + cell_len(mark)

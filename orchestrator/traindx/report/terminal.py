@@ -89,7 +89,7 @@ def _cause(canvas: Canvas, number: int, cause: RootCause, verbose: bool) -> None
     canvas.text("Fix", style="bold", indent=3)
     canvas.text(cause.fix.summary, indent=5)
     if cause.fix.diff:
-        canvas.verbatim(cause.fix.diff, indent=5, style="cyan")
+        canvas.unwrapped(cause.fix.diff, indent=5, style="cyan")
     canvas.rows(
         [("Expect", cause.fix.expected), ("Verify", cause.fix.verify), ("Otherwise", cause.fix.fallback)],
         indent=5,

@@ -132,7 +132,7 @@ def _nowhere(change: Companion, told: Sequence[ConfigValue]) -> str:
     if told:
         return _elsewhere(told[0], [])
     names = ", ".join(f"`{name}`" for name in GROUPS[change.setting][:3])
-    return f"{NOT_FOUND} `{change.setting}` is set was not found in this folder (looked for {names} and the like)"
+    return f"{NOT_FOUND} {names} or the like is set was not found in this folder"
 
 
 def _elsewhere(told: ConfigValue, editable: Sequence[ConfigValue]) -> str:
