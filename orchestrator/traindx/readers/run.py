@@ -20,6 +20,7 @@ from traindx.readers.code.cells import Cells, CellText
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.git import GitState
 from traindx.readers.code.literals import code_settings
+from traindx.readers.code.modules import files_behind
 from traindx.readers.code.program import program_of
 from traindx.readers.configs.settings import read_configuration
 from traindx.readers.coverage import Covered, Limits
@@ -271,7 +272,7 @@ class Run:
     def _crashed_in(self) -> set[str]:
         """The code files of the run that stand in a logged traceback: whatever else is true, they were running."""
         named = {frame for log_error in self._logged_errors for frame, _ in log_error.frames}
-        return codebase.files_behind(named, self.files)
+        return files_behind(named, self.files)
 
     @cached_property
     def _formats(self) -> list[LogFormat]:

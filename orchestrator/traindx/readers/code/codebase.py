@@ -12,6 +12,7 @@ from heapq import heappop, heappush
 
 from traindx.errors import UnreadableInput
 from traindx.readers.code.codeunit import CodeUnit
+from traindx.readers.code.modules import Modules, is_foreign
 from traindx.readers.code.notebooks import Notebook, read_notebook
 from traindx.readers.code.roles import CodeRole, acts, code_roles
 from traindx.readers.code.syntax import all_nodes
@@ -37,8 +38,6 @@ _TRAINS = re.compile(
 )
 _MOST_SCRIPTS = 30
 _LARGEST_SCRIPT = 256 << 10
-_FOREIGN = re.compile(r"(?:^|/)(?:site-packages|dist-packages|node_modules|\.?venv|\.git|build|\.eggs)/")
-_INSTALLED = re.compile(r"/lib(?:64)?/python\d", re.IGNORECASE)
 _ENTRY_NAME = re.compile(
     r"(?:^|/)(?:(?:pre)?train\w*|main|run\w*|fine_?tune\w*|fit\w*|launch\w*|\w+_(?:train|main))\.(?:py|ipynb)$"
 )
@@ -62,7 +61,7 @@ def read_code(
     Entry points come first, then what they import, then the rest near the top. `entries` are paths known to have been
     run, e.g. the outermost frames of a traceback; `listings` are programs that logs show, by the path of the log.
     """
-    given = [file for file in files if file.role == "code" and not _FOREIGN.search(file.path)]
+    given = [file for file in files if file.role == "code" and not is_foreign(file.path)]
     allowance = allowance or Allowance()
     reader = _Reader(scope, {file.path: file for file in given if file.path.endswith((".py", ".ipynb"))})
     started = set(entries) | set(
@@ -111,32 +110,6 @@ def _no_collecting() -> Iterator[None]:
             gc.enable()
 
 
-def files_behind(named: Iterable[str], files: Iterable[RunFile]) -> set[str]:
-    """The code files that paths of another machine speak of: the longest common ending decides."""
-    by_name: dict[str, list[tuple[str, ...]]] = {}
-    for file in files:
-        if file.role == "code" and not _FOREIGN.search(file.path):
-            parts = tuple(reversed(file.path.split("/")))
-            by_name.setdefault(parts[0], []).append(parts)
-    found: set[str] = set()
-    for path in named:
-        told = tuple(reversed(path.replace("\\", "/").split("/")))
-        if _INSTALLED.search(path) or _FOREIGN.search(path) or told[0] not in by_name:
-            continue
-        shared = [(_common(parts, told), parts) for parts in by_name[told[0]]]
-        most = max(length for length, _ in shared)
-        likely = ["/".join(reversed(parts)) for length, parts in shared if length == most]
-        # `utils.py` in five folders, and the traceback does not say which: then none of them.
-        found |= set(likely) if len(likely) == 1 else set()
-    return found
-
-
-def _common(one: tuple[str, ...], other: tuple[str, ...]) -> int:
-    return next(
-        (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
-
-
 class _Reader:
     """Reads files in the order of what they promise."""
 
@@ -147,10 +120,7 @@ class _Reader:
         self.broken = 0
         self.plain = 0
         """files that were looked into and have nothing to do with training"""
-        self._by_name: dict[str, list[str]] = {}
-        for path in files:
-            stem = path.removesuffix("/__init__.py") if path.endswith("/__init__.py") else path.rpartition(".")[0]
-            self._by_name.setdefault(stem.rpartition("/")[2], []).append(path)
+        self._modules = Modules(files)
 
     def started(self, scripts: Iterable[RunFile]) -> Iterator[str]:
         """Files that the shell scripts start: `torchrun train.py`, `python -m pkg.train`."""
@@ -158,7 +128,7 @@ class _Reader:
             for line in self._text(script.path, _LARGEST_SCRIPT).split("\n"):
                 if _LAUNCHES.search(line) and len(line) < 5_000:
                     for file, module in _STARTED.findall(line):
-                        yield from self._module(module, "") if module else self._ending(file)
+                        yield from self._modules.named(module, "") if module else self._modules.ending(file)
 
     def read(self, started: set[str], allowance: Allowance, most_bytes: int) -> None:
         """Read entry points, then their imports, then the rest, as far as the bounds allow."""
@@ -251,7 +221,7 @@ class _Reader:
         nodes = all_nodes(tree)
         found = traits_among(nodes)
         roles = code_roles(path, tree, nodes, found)
-        imports = tuple(dict.fromkeys(self._imports(nodes, path)))
+        imports = tuple(dict.fromkeys(self._modules.imported(nodes, path)))
         entry = "entry-point" in roles or (notebook is not None and "training-loop" in roles)
         return CodeUnit(path, tree, found, roles, imports, path in reached or entry, notebook, text)
 
@@ -264,39 +234,6 @@ class _Reader:
         except OSError as error:
             self.remarks.append(f"cannot read `{path}`: {error.strerror}")
         return ""
-
-    def _imports(self, nodes: list[ast.AST], path: str) -> Iterator[str]:
-        for node in nodes:
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    yield from self._module(alias.name, path)
-            elif isinstance(node, ast.ImportFrom):
-                base = node.module or ""
-                if node.level:
-                    folder = "/".join(path.split("/")[: -node.level])
-                    base = ".".join(part for part in (folder.replace("/", "."), base) if part)
-                yield from self._module(base, path)
-                for alias in node.names[:50]:
-                    yield from self._module(f"{base}.{alias.name}" if base else alias.name, path)
-
-    def _module(self, name: str, importer: str) -> Iterator[str]:
-        """The file of the run that a module's name leads to: the one nearest to the importing file."""
-        wanted = name.replace(".", "/")
-        candidates = [
-            path
-            for path in self._by_name.get(wanted.rpartition("/")[2], ())
-            if path != importer and _ends_with(path, wanted) and path.endswith(".py")
-        ]
-        if candidates:
-            yield min(candidates, key=lambda path: (-_shared(path, importer), path.count("/"), path))
-
-    def _ending(self, name: str) -> Iterator[str]:
-        wanted = name.lstrip("./")
-        stem = wanted.removesuffix(".py").rpartition("/")[2]
-        candidates = [path for path in self._by_name.get(stem, ()) if path == wanted or path.endswith(f"/{wanted}")]
-        shallow = candidates or [path for path in self._by_name.get(stem, ()) if wanted.endswith(f"/{path}")]
-        if shallow:
-            yield min(shallow, key=lambda path: path.count("/"))
 
 
 def _cell_by_cell(notebook: Notebook) -> ast.Module:
@@ -316,18 +253,3 @@ def _cell_by_cell(notebook: Notebook) -> ast.Module:
             for at in places:
                 kept[at] = ""
     return parse_text("\n".join(kept))
-
-
-def _ends_with(path: str, wanted: str) -> bool:
-    stem = path.removesuffix("/__init__.py") if path.endswith("/__init__.py") else path.removesuffix(".py")
-    return stem == wanted or stem.endswith(f"/{wanted}")
-
-
-def _shared(path: str, importer: str) -> int:
-    """How many folders two paths have in common."""
-    count = 0
-    for one, other in zip(path.split("/")[:-1], importer.split("/")[:-1], strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
