@@ -27,7 +27,7 @@ FACTS = [
     ("No space left", "", ("readers/logs/errors.py",)),  # a filter over bytes before lines are taken apart
     ("Segmentation fault", "", ()),
     ("slurmstepd: error:", "", ()),
-    ("DUE TO (?:TIME", "", ()),
+    ("DUE TO TIME LIMIT", "", ()),
 ]
 
 

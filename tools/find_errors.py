@@ -5,6 +5,7 @@ from pydantic import Field
 from traindx.contract import ErrorSummary
 from traindx.detectors.curves.objective import objective
 from traindx.detectors.errors import families
+from traindx.detectors.errors.root import Logged, first_cause, read
 from traindx.readers import LogError, Run
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 from traindx.vocabulary.error_texts import error_patterns
@@ -26,18 +27,24 @@ class ErrorReport(ToolOutput):
 
 @tool(needs=["errors"], emits=families.SIGNALS)
 def find_errors(given: Input, run: Run) -> ErrorReport:
-    """List the errors and warnings in the run's logs with file and line, the earliest (likeliest root) first."""
-    errors = [row for row in run.errors if row.kind == "error"]
+    """List the errors and warnings in the run's logs with file and line, the likeliest root first."""
+    printed = [row for row in run.errors if row.kind == "error"]
     warnings = [row for row in run.errors if row.kind == "warning"]
-    if not errors and not warnings:
+    if not printed and not warnings:
         logs = ", ".join(file.path for file in run.files if file.role == "log") or "no log file"
         raise NoData(f"no error or warning was printed; looked in: {logs}")
     most = given.max_errors
+    logged = Logged(run.series, run.once(objective))
+    patterns = error_patterns(run.project)
+    first = first_cause(read(printed, patterns, logged))
+    errors = sorted(
+        printed, key=lambda row: first is None or row.text != first.row.text or row.source != first.row.source
+    )
     return ErrorReport(
         errors=[_row(row) for row in errors[:most]],
         warnings=[_row(row) for row in warnings[:most]],
         left_out=max(0, len(errors) - most) + max(0, len(warnings) - most),
-        signals=families.detect(errors, run.code, error_patterns(run.project), _last_value(run)),
+        signals=families.detect(printed, run.code, patterns, _last_value(run), logged),
     )
 
 

@@ -17,8 +17,8 @@ PUBLISHED = {
     for name in names
 }
 PAGES = sorted([*(ROOT / "prompts").rglob("*.md"), *(ROOT / "prompts").rglob("*.j2"), *(ROOT / "agents").glob("*.md")])
-# Words between backticks that look like an id and are a command or a kernel's message.
-OTHER = {"nvidia-smi", "oom-kill"}
+# Words between backticks that look like an id and are a command, a package or a message of the kernel.
+OTHER = {"nvidia-smi", "oom-kill", "nccl-tests", "py-spy", "opencv-python", "scikit-learn", "libstdcxx-ng"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])

@@ -128,3 +128,30 @@ def test_a_python_warning() -> None:
         "/x/lr_scheduler.py:216: UserWarning: `lr_scheduler.step()` before `optimizer.step()`\n  warnings.warn(\n"
     )
     assert (found.kind, found.line) == ("warning", 1)
+
+
+def test_a_chain_is_marked() -> None:
+    chain = _TRACEBACK + "\nDuring handling of the above exception, another exception occurred:\n\n"
+    found = _read(chain + _TRACEBACK.replace("ValueError: bad", "RuntimeError: later"))
+    assert [(row.text, row.follows) for row in found] == [("ValueError: bad", 0), ("RuntimeError: later", 7)]
+
+
+def test_the_last_place_of_an_error_that_comes_again() -> None:
+    (found,) = _read(_TRACEBACK + "epoch 2 loss 1.0\n" + _TRACEBACK)
+    assert (found.line, found.last_line, found.count) == (7, 15, 2)
+
+
+def test_the_summary_of_a_launcher_names_the_rank_that_failed_first() -> None:
+    rows = [
+        "[0]:",
+        "  time      : 2025-03-01_01:44:02",
+        "  rank      : 3 (local_rank: 1)",
+        "  exitcode  : -11 (pid: 8)",
+    ]
+    (found,) = _read("\n".join(["Root Cause (first observed failure):", *rows, "====", "rank : 5", ""]))
+    assert (found.text, found.rank, found.line) == ("exitcode  : -11 (pid: 8)", 3, 5)
+
+
+def test_the_rank_that_a_line_names() -> None:
+    (found,) = _read("[rank5]: ValueError: bad\n")
+    assert found.rank == 5

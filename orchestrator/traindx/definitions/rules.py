@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from traindx.definitions.content import PROMPTS
 from traindx.errors import DefinitionError, did_you_mean
 
+ErrorRole = Literal["root", "cascade", "teardown", "advice", "survived"]
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -30,22 +31,51 @@ class Rule(BaseModel):
 
 
 class ErrorPattern(Rule):
-    """Texts of errors that mean one thing."""
+    """A family of errors: texts that mean one thing. Their named groups become facts: `(?P<path>...)`."""
 
     means: str
+    role: ErrorRole = Field(
+        default="root",
+        description="`root` names a cause; `cascade` names one where no root is found; `teardown` (what ends after"
+        " something else did), `advice` and `survived` (the line says that the run goes on) never do",
+    )
     rank: int = Field(default=100, description="where several match a line, the lowest names the error")
     matches: tuple[str, ...] = Field(default=(), description="searched in an error's own line, whatever the case")
-    alone: tuple[str, ...] = Field(default=(), description="a line with such a text is an error by itself")
+    alone: tuple[str, ...] = Field(
+        default=(), description="a line with such a text is an error by itself; case matters"
+    )
+    unless: tuple[str, ...] = Field(default=(), description="a line with such a text is none of these errors")
 
-    @field_validator("matches", "alone")
+    @field_validator("matches", "alone", "unless")
     @classmethod
     def _compile(cls, given: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(_checked(one) for one in given)
 
+    @property
+    def names_a_cause(self) -> bool:
+        """Whether it can be what ended a run."""
+        return self.role in {"root", "cascade"}
+
+    def found_in(self, text: str) -> dict[str, str] | None:
+        """The facts in the line of an error that belongs to the family; None for any other line."""
+        if self._any.search(text) is None or (self.unless and self._but.search(text)):
+            return None
+        found = next(match for one in self._each if (match := one.search(text)))
+        return {name: value.strip() for name, value in found.groupdict().items() if value and value.strip()}
+
     @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """What is searched in the line of an error."""
-        return re.compile("|".join(f"(?:{one})" for one in self.matches) or r"(?!)", re.IGNORECASE)
+    def _each(self) -> tuple[re.Pattern[str], ...]:
+        return tuple(re.compile(one, re.IGNORECASE) for one in self.matches) + tuple(map(re.compile, self.alone))
+
+    @cached_property
+    def _any(self) -> re.Pattern[str]:
+        # One search says no for nearly every line; names of groups could clash in it.
+        loose = [f"(?i:{without_names(one)})" for one in self.matches]
+        return re.compile("|".join([*loose, *(f"(?:{without_names(one)})" for one in self.alone)]) or r"(?!)")
+
+    @cached_property
+    def _but(self) -> re.Pattern[str]:
+        return re.compile("|".join(f"(?:{one})" for one in self.unless), re.IGNORECASE)
 
 
 class CodeRule(Rule):
@@ -72,6 +102,11 @@ class LogFormat(Rule):
         if not re.compile(_checked(given)).groupindex:
             raise ValueError("needs named groups: `(?P<epoch>\\d+)`, `(?P<train_loss>\\S+)`")
         return given
+
+
+def without_names(pattern: str) -> str:
+    """The pattern with its named groups unnamed, so that it can stand beside others."""
+    return re.sub(r"\(\?P<\w+>", "(?:", pattern)
 
 
 KINDS: dict[type[Rule], str] = {ErrorPattern: "error_patterns", CodeRule: "code_rules", LogFormat: "log_formats"}

@@ -70,7 +70,12 @@ def notebook_errors(unit: CodeUnit) -> list[LogError]:
         return []
     text, places = unit.notebook.log()
     return [
-        replace(row, line=places[row.line - 1], follows=places[row.follows - 1] if row.follows else 0)
+        replace(
+            row,
+            line=places[row.line - 1],
+            follows=places[row.follows - 1] if row.follows else 0,
+            last_line=row.last_line and places[row.last_line - 1],
+        )
         for row in read_errors(io.BytesIO(text), unit.path)
     ]
 

@@ -148,3 +148,7 @@ class LogError:
     """the line of the error during whose handling, or from which, it was raised; 0 where there is none"""
     count: int = 1
     """how often the file says the same; `line` is the first time"""
+    last_line: int = 0
+    """the last time that the file says the same; 0 where it says it once"""
+    rank: int | None = None
+    """the process that printed it, where the line says which; of a launcher's summary, the one that failed first"""

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from traindx.definitions.rules import ErrorPattern, load_rules
+from traindx.definitions.rules import ErrorPattern, load_rules, without_names
 
 
 @cache
@@ -18,4 +18,4 @@ def error_patterns(project: Path | None = None) -> tuple[ErrorPattern, ...]:
 @cache
 def error_by_itself() -> re.Pattern[str]:
     """Texts that make a line an error without a traceback or a level."""
-    return re.compile("|".join(text for one in error_patterns() for text in one.alone))
+    return re.compile("|".join(without_names(text) for one in error_patterns() for text in one.alone))

@@ -1,26 +1,26 @@
-"""What the errors that a run printed are about."""
+"""What the errors that a run printed are about, the first of them before what followed from it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from traindx.contract import Citation, Fact, Signal
 from traindx.definitions.rules import ErrorPattern
 from traindx.detectors.citing import cite_line
+from traindx.detectors.errors.root import EXCEPTION, Logged, Reading, first_cause, read
 from traindx.readers.code.cells import frame_line
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.model import LogError
 from traindx.vocabulary.error_texts import error_by_itself, error_patterns
 from traindx.vocabulary.exceptions import known_exceptions
 
-EXCEPTION = re.compile(r"(?:^|[\s:\]])([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Failure|Iteration))\b")
 AROUND = 3
 """lines of code that are shown on each side of the one that raised"""
 SIGNALS = {
-    **{one.name: one.means for one in error_patterns() if one.matches},
+    **{one.name: one.means for one in error_patterns() if one.names_a_cause},
     "error-unexplained": "the run ended with an exception that matches no known error family",
+    "error-survived": "an error after which the run went on, or of which it says that it goes on",
     "run-ended-by-error": "the last thing the run printed is an error",
     "error-at-the-end": "an error of the machine, the scheduler or the driver after which nothing was logged",
 }
@@ -31,42 +31,55 @@ def detect(
     code: Sequence[CodeUnit],
     patterns: Sequence[ErrorPattern] | None = None,
     last_value: tuple[str, int] | None = None,
+    logged: Logged | None = None,
 ) -> list[Signal]:
-    """What the errors mean, the first of each family; and whether one ended the run.
+    """What the first error means, whether it ended the run, and what the run survived.
 
     `last_value` is the file and line of the last value that the run logged.
     """
-    patterns = error_patterns() if patterns is None else patterns
-    named: dict[str, Signal] = {}
-    for row in errors:
-        family = next((one for one in patterns if one.pattern.search(row.text)), None)
-        if family is not None and family.name not in named:
-            named[family.name] = _signal(family.name, family.means, row, code)
-    unexplained = next((row for row in errors if row.frames and EXCEPTION.search(row.text)), None)
-    if not named and unexplained is not None:
-        named["error-unexplained"] = _unexplained(unexplained, errors, code)
-    ended = [row for row in errors if row.frames]
-    if named and ended:
-        named["run-ended-by-error"] = _signal("run-ended-by-error", "the run ended with a traceback", ended[-1], code)
-    final = next((row for row in errors if not row.frames and _ends(row, errors, last_value)), None)
-    if not named and final is not None:
-        named["error-at-the-end"] = _signal("error-at-the-end", "nothing was logged after this", final, code)
-    return list(named.values())
+    readings = read(errors, error_patterns() if patterns is None else patterns, logged)
+    found = [_of_survived(readings, code)]
+    cause = first_cause(readings)
+    if cause is not None:
+        ended = [one.row for one in readings if one.row.frames and not one.survived] or [cause.row]
+        found += [_of_cause(cause, readings, code)]
+        found += [_signal("run-ended-by-error", "the run ended with an error", ended[-1], code)]
+    else:
+        final = next((one.row for one in readings if _ends(one, errors, last_value)), None)
+        found += [_signal("error-at-the-end", "nothing was logged after this", final, code) if final else None]
+    return [signal for signal in found if signal is not None]
 
 
-def _ends(row: LogError, errors: Sequence[LogError], last_value: tuple[str, int] | None) -> bool:
+def _of_cause(cause: Reading, readings: Sequence[Reading], code: Sequence[CodeUnit]) -> Signal:
+    facts: dict[str, Fact] = dict(cause.facts)
+    if cause.rank is not None:
+        facts["rank"] = cause.rank
+    after = [one for one in readings if one is not cause and not one.survived and one.role not in {None, "advice"}]
+    if after:
+        facts["followed_by"] = len(after)
+    if cause.family is None:
+        return _unexplained(cause.row, [one.row for one in readings], code, facts)
+    return _signal(cause.family.name, cause.family.means, cause.row, code, facts)
+
+
+def _of_survived(readings: Sequence[Reading], code: Sequence[CodeUnit]) -> Signal | None:
+    row = next((one.row for one in readings if one.survived and one.role not in {None, "advice", "teardown"}), None)
+    return _signal("error-survived", "the run went on after this error", row, code) if row is not None else None
+
+
+def _ends(one: Reading, errors: Sequence[LogError], last_value: tuple[str, int] | None) -> bool:
     """Whether the run logged nothing after an error that a running program does not survive."""
-    if error_by_itself().search(row.text) is None:
+    if one.row.frames or one.survived or one.role == "advice" or error_by_itself().search(one.row.text) is None:
         return False
     if last_value is None:
         return True
     source, line = last_value
-    return row.source == source and row.line > line and all(one.source == source for one in errors)
+    return one.row.source == source and one.row.line > line and all(row.source == source for row in errors)
 
 
-def _unexplained(row: LogError, errors: Sequence[LogError], code: Sequence[CodeUnit]) -> Signal:
+def _unexplained(row: LogError, errors: Sequence[LogError], code: Sequence[CodeUnit], more: dict[str, Fact]) -> Signal:
     """An exception with what is known of its class, the code around the user's own line, and what came of it."""
-    signal = _signal("error-unexplained", "an exception ended the run", row, code)
+    signal = _signal("error-unexplained", "an exception ended the run", row, code, more)
     facts, places = dict(signal.facts), list(signal.citations)
     raised = EXCEPTION.search(row.text)
     name = raised[1].rpartition(".")[2] if raised else ""
@@ -97,9 +110,11 @@ def _chained(row: LogError, errors: Sequence[LogError]) -> LogError:
     return row if later is None or later.line <= row.line else _chained(later, errors)
 
 
-def _signal(name: str, means: str, row: LogError, code: Sequence[CodeUnit]) -> Signal:
+def _signal(
+    name: str, means: str, row: LogError, code: Sequence[CodeUnit], more: dict[str, Fact] | None = None
+) -> Signal:
     places = [cite_line(row.source, row.line, means, row.text)]
-    facts: dict[str, Fact] = {"error": row.text, "error_place": f"{row.source}:{row.line}"}
+    facts: dict[str, Fact] = {**(more or {}), "error": row.text, "error_place": f"{row.source}:{row.line}"}
     frame = _own_frame(row, code)
     if frame is not None:
         unit, line = frame

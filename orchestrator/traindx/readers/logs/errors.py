@@ -14,7 +14,7 @@ from typing import BinaryIO, Literal
 from traindx.readers.coverage import Allowance
 from traindx.readers.logs.frames import Traceback, ipython_frame
 from traindx.readers.logs.lines import RawBlocks
-from traindx.readers.logs.ranks import LABEL, labels_ranks
+from traindx.readers.logs.ranks import LABEL, labels_ranks, prefix_of
 from traindx.readers.logs.resumed import speaks_of_resuming
 from traindx.readers.model import LogError
 from traindx.vocabulary.error_texts import error_by_itself
@@ -33,10 +33,13 @@ _WORDS = tuple(
     for word in (
         "Traceback", "rror", "xception", "ERROR", "CRITICAL", "FATAL", "Warning", "WARN", "illed", "NCCL", "CUDA",
         "oom-kill", "ut of memory", "EXHAUSTED", "fault", "core dumped", "No space", "terminate called", "Watchdog",
-        "signal", "DUE TO", "exit code", "Interrupt", "SystemExit", "Timeout",
+        "signal", "DUE TO", "exit code", "Interrupt", "SystemExit", "Timeout", "Xid", "Root Cause", "Assertion",
+        "CANCELLED", "bort", "timed out", "exitcode", "has fallen off", "uota exceeded", "SIG", "bad_alloc",
+        "return code", "nable to ", "ould not ", "ermission denied", "No module", "TERM_", "free", "ABORT", "mandatory",
+        "uncorrectable", "Terminating", "not found", "Out Of Memory",
     )
 )  # fmt: skip
-_NUMBERED = re.compile(rb"signal|exit code")
+_NUMBERED = re.compile(rb"signal|exit ?code|return code|Xid")
 """what is an error with some numbers only"""
 _GLOG = (b"W ::", b"E ::", b"F ::")
 """how the lines of Google's loggers begin once their digits are gone"""
@@ -55,6 +58,10 @@ _HEADING = re.compile(
 _RULE = re.compile(r"\s*(?:-{3,}|={3,}|\*{3,}|#{3,}|>{3,}|<{3,})")
 _DIGITS = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _SAMPLE_LINES = 60
+_SUMMARY = "Root Cause (first observed failure)"
+"""the heading under which torchrun tells of the process that failed first"""
+_SUMMARY_ROW = re.compile(r"\s{0,8}(rank|exitcode)\s{0,12}:\s{0,4}(-?\d{1,6})")
+_SUMMARY_LINES = 12
 _GIVEN_UP = 20_000
 """lines of other processes after which the rest of a traceback does not come any more"""
 
@@ -71,13 +78,16 @@ class _Reader:
         """the line of the last exception of each process"""
         self._chained: dict[str, int] = {}
         self._sample = 0
+        self._summary = 0
+        """lines that are left of a launcher's summary"""
+        self._failed_first: int | None = None
         self.labelled = False
         """whether a launcher put the number of a rank before every line"""
 
     @property
     def busy(self) -> bool:
         """Whether the next lines matter whatever they say."""
-        return bool(self._open or self._sample)
+        return bool(self._open or self._sample or self._summary)
 
     def forget(self, first: int) -> None:
         """Give up tracebacks that a process began and never ended, long before the line `first`."""
@@ -92,7 +102,11 @@ class _Reader:
         if self._is_sample(message):
             return
         process = label[0].strip() if label else _process(prefix[0] if prefix else "")
-        if "Traceback (most recent call last)" in message[:80]:  # or `Original Traceback`, of a loader's worker
+        if self._summary:
+            self._summarised(number, line, message)
+        elif _SUMMARY in message:
+            self._summary = _SUMMARY_LINES
+        elif "Traceback (most recent call last)" in message[:80]:  # or `Original Traceback`, of a loader's worker
             self._open[process] = Traceback(last=number, follows=self._chained.pop(process, 0))
         elif _CHAIN.match(message.lstrip()):
             self._chained[process] = self._last.get(process, 0)
@@ -111,6 +125,16 @@ class _Reader:
             self._sample = _SAMPLE_LINES
             return True
         return False
+
+    def _summarised(self, number: int, line: str, message: str) -> None:
+        """Take in a line of a launcher's summary: which rank failed first, and how it ended."""
+        self._summary -= 1
+        row = _SUMMARY_ROW.match(message)
+        if row and row[1] == "rank":
+            self._failed_first = int(row[2])
+        elif row:
+            self._note(number, line, message, "error", rank=self._failed_first)
+            self._summary = 0
 
     def _continue(self, process: str, number: int, line: str, message: str) -> None:
         traceback = self._open[process]
@@ -154,13 +178,16 @@ class _Reader:
         kind: Literal["error", "warning"],
         frames: tuple[tuple[str, int], ...] = (),
         follows: int = 0,
+        rank: int | None = None,
     ) -> None:
         # Warnings repeat with other numbers in them; two errors are the same only to the letter.
         self.noted += 1
         said = message.strip()
         key = (kind, said if kind == "error" else _DIGITS.sub("#", said))
         if said.strip("*-=# "):
-            seen = LogError(self.source, number, line.strip()[:LONGEST], kind, frames, follows)
+            rank = prefix_of(line, self.labelled)[1] if rank is None else rank
+            told = rank if rank >= 0 else None
+            seen = LogError(self.source, number, line.strip()[:LONGEST], kind, frames, follows, rank=told)
             self._kept[kind].note(key[1], seen)
 
     def found(self) -> list[LogError]:
@@ -189,7 +216,7 @@ class _Kept:
         """Take in an error."""
         for kept in (self._first, self._last):
             if key in kept:
-                kept[key] = replace(kept[key], count=kept[key].count + 1)
+                kept[key] = replace(kept[key], count=kept[key].count + 1, last_line=seen.line)
                 return
         if len(self._first) < self._most:
             self._first[key] = seen

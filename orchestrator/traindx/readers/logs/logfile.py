@@ -64,7 +64,16 @@ class LogFile:
             part = self._settle(handle)
             allowance = self._allowance("errors", part)
             found = read_errors(part.view(handle), self.path, self.remark, self._resumed.append, allowance)
-            self._errors = [replace(row, line=row.line + part.first - 1) for row in found]
+            ahead = part.first - 1
+            self._errors = [
+                replace(
+                    row,
+                    line=row.line + ahead,
+                    last_line=row.last_line and row.last_line + ahead,
+                    follows=row.follows and row.follows + ahead,
+                )
+                for row in found
+            ]
             self._resumed = [line + part.first - 1 for line in self._resumed]
         return self._errors
 

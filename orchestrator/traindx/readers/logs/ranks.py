@@ -80,6 +80,12 @@ def rank_in_name(path: str) -> Rank | None:
     return Rank(path, int(bare["number"]), "process") if bare else None
 
 
+def job_in_name(path: str) -> int | None:
+    """The scheduler's number of the job that wrote a file, as its name says."""
+    found = _SLURM.search(path)
+    return int(found["job"]) if found else None
+
+
 def read_cluster(handle: BinaryIO, path: str) -> ClusterFacts:
     """Rank, job, mixed ranks and launcher of a log, from its name and its first lines."""
     text = "".join(text for _, text in blocks(handle, _HEAD))

@@ -1,0 +1,161 @@
+"""Which of the errors that a run printed came first: roots before cascades, and nothing that the run survived."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from traindx.definitions.rules import ErrorPattern, ErrorRole
+from traindx.detectors.curves.objective import Objective
+from traindx.readers.logs.ranks import job_in_name, rank_in_name
+from traindx.readers.model import LogError, Series
+
+EXCEPTION = re.compile(r"(?:^|[\s:\]])([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Failure|Iteration))\b")
+RECORDS = 2
+"""values of one series after an error that show the run going on: a progress bar repeats its last one as it closes"""
+_STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An error, the family it belongs to, and what its line says in numbers and names."""
+
+    row: LogError
+    family: ErrorPattern | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+    survived: bool = False
+
+    @property
+    def role(self) -> ErrorRole | None:
+        """What it can be; an exception of no family with a traceback can be a root, any other line is nothing."""
+        if self.family is not None:
+            return self.family.role
+        return "root" if self.row.frames and EXCEPTION.search(self.row.text) else None
+
+    @property
+    def rank(self) -> int | None:
+        """The process that printed it, as the line or the file's name says."""
+        named = rank_in_name(self.row.source) if self.row.rank is None else None
+        return named.number if named is not None else self.row.rank
+
+
+class Logged:
+    """Where in each file a run went on logging values."""
+
+    def __init__(self, series: Iterable[Series], goal: Objective | None) -> None:
+        stretches: dict[str, list[tuple[int, int]]] = {}
+        plain = [one for one in series if one.place == "line" and len(one) > RECORDS and not one.parts]
+        for one in plain:
+            stretches.setdefault(one.source, []).append(_stretch(one.lines, int(one.lines[0])))
+        if goal is not None and len(goal) >= RECORDS and goal.series.place == "line":
+            # The curve that the run is judged by shows it going on even where the error came before all its values.
+            last = goal.series.source_at(len(goal) - 1)
+            own = np.array([row for place, row in enumerate(goal.series.lines) if goal.series.source_at(place) == last])
+            if len(own) >= RECORDS:
+                stretches.setdefault(last, []).append(_stretch(own, 0))
+        # Where the files of several jobs were put together, the later job went on from what ended the earlier one.
+        parts = [source for _, source in goal.series.parts] if goal is not None else []
+        self._earlier = (frozenset(parts[:-1]) - set(parts[-1:])) | _resumed_jobs(plain)
+        self._stretches = {source: np.array(rows) for source, rows in stretches.items()}
+
+    def after(self, source: str, line: int) -> bool:
+        """Whether a series that the file had before goes on after the line, or in the file of a later job."""
+        rows = self._stretches.get(source)
+        return source in self._earlier or (rows is not None and bool(((rows[:, 0] < line) & (line < rows[:, 1])).any()))
+
+
+def _resumed_jobs(series: Sequence[Series]) -> frozenset[str]:
+    """Files of jobs that a later job took up: one of their series goes on in its file."""
+    numbered = [(one, number) for one in series if (number := job_in_name(one.source)) is not None]
+    by_name: dict[str, list[tuple[Series, int]]] = {}
+    for one, number in numbered:
+        by_name.setdefault(one.name, []).append((one, number))
+    return frozenset(
+        earlier.source
+        for rows in by_name.values()
+        for earlier, first in rows
+        for later, second in rows
+        if second > first and earlier.at[0] < later.at[0] <= earlier.at[-1] < later.at[-1]
+    )
+
+
+def _stretch(lines: np.ndarray[tuple[int, ...], np.dtype[np.int64]], first: int) -> tuple[int, int]:
+    """The line of the first value, and that of the last value but one: several values may share a line."""
+    distinct = np.unique(lines[-1_000:])
+    return first, int(distinct[-RECORDS]) if len(distinct) >= RECORDS else 0
+
+
+def read(errors: Iterable[LogError], patterns: Sequence[ErrorPattern], logged: Logged | None) -> list[Reading]:
+    """What each of the errors is."""
+    return [_reading(row, patterns, logged) for row in errors]
+
+
+def _reading(row: LogError, patterns: Sequence[ErrorPattern], logged: Logged | None) -> Reading:
+    went_on = logged is not None and logged.after(row.source, row.line)
+    if went_on and logged is not None and row.last_line and not logged.after(row.source, row.last_line):
+        went_on, row = False, replace(row, line=row.last_line)  # survived at first, not in the end
+    for family in patterns:
+        facts = family.found_in(row.text)
+        if facts is not None:
+            return Reading(row, family, facts, went_on or family.role == "survived")
+    return Reading(row, survived=went_on)
+
+
+def first_cause(readings: Sequence[Reading]) -> Reading | None:
+    """The error that came first: a root, or where there is none, what else names a cause."""
+    living = [one for one in readings if not one.survived]
+    roots = [one for one in living if one.role == "root"]
+    if not roots and any(one.role in {"cascade", "teardown"} for one in living):
+        # One process of several fell; the others went on for a few steps before they noticed.
+        roots = [one for one in readings if one.role == "root" and one.row.frames and one.rank is not None][-1:]
+    candidates = _heads(roots) or [one for one in living if one.role == "cascade"]
+    if not candidates:
+        return None
+    blamed = {one.row.rank for one in readings if one.row.rank is not None and _tells_first(one)}
+    return min(candidates, key=_order(candidates, blamed))
+
+
+def _tells_first(one: Reading) -> bool:
+    """Whether it is the row of a launcher's summary that names the process which failed first."""
+    return one.row.text.lstrip().startswith("exitcode")
+
+
+def _heads(roots: Sequence[Reading]) -> list[Reading]:
+    """Of exceptions that were raised one from another, the first that is known, or else the first."""
+    chains: list[list[Reading]] = []
+    for one in roots:
+        if one.row.follows and chains and _same_process(chains[-1][-1], one):
+            chains[-1].append(one)
+        else:
+            chains.append([one])
+    return [next((one for one in chain if one.family is not None), chain[0]) for chain in chains]
+
+
+def _same_process(earlier: Reading, later: Reading) -> bool:
+    return (earlier.row.source, earlier.row.rank) == (later.row.source, later.row.rank)
+
+
+def _order(candidates: Sequence[Reading], blamed: Collection[int | None]) -> _Key:
+    return _Key(
+        blamed,
+        one_file=len({one.row.source for one in candidates}) == 1,
+        timed=all(_STAMP.search(one.row.text) for one in candidates),
+    )
+
+
+@dataclass(frozen=True)
+class _Key:
+    """Orders errors: the process that the launcher blames, then time, then what is known, then the place."""
+
+    blamed: Collection[int | None]
+    one_file: bool
+    timed: bool
+
+    def __call__(self, one: Reading) -> tuple[bool, str, int, str, int]:
+        stamp = _STAMP.search(one.row.text)
+        time = stamp[0].replace("T", " ").replace(",", ".") if stamp and self.timed and not self.one_file else ""
+        known = 0 if self.one_file else one.family.rank if one.family else 1_000
+        return one.rank not in self.blamed, time, known, one.row.source, one.row.line

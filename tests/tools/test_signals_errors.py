@@ -1,0 +1,512 @@
+"""Families of errors: each fires on the message as it is printed, and stays silent on what merely resembles it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tools.signal_case import Case, case, check, log, losses
+from traindx.detectors.errors.families import SIGNALS
+
+ERRORS = "find_errors"
+_FRAMES = 'Traceback (most recent call last):\n  File "/home/u/proj/train.py", line 31, in <module>\n    main()\n'
+
+
+def raised(message: str) -> dict[str, str]:
+    """A run that logs three epochs and ends with this exception."""
+    return log([*losses(3), _FRAMES + message])
+
+
+def printed(*lines: str) -> dict[str, str]:
+    """A run that logs three epochs and ends with these lines."""
+    return log([*losses(3), *lines])
+
+
+def survived(message: str) -> dict[str, str]:
+    """The same exception, after which the run goes on."""
+    lines = losses(30)
+    return log([*lines[:10], _FRAMES + message, *lines[10:]])
+
+
+# family, exceptions, lines without a traceback
+MESSAGES: list[tuple[str, list[str], list[str]]] = [
+    (
+        "error-device-memory",
+        [
+            "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 23.69 GiB total)",
+            "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 1.50 GiB. GPU 0 has 64 GiB",
+            "RuntimeError: MPS backend out of memory (MPS allocated: 17.9 GB, max allowed: 18.13 GB).",
+            "RuntimeError: CUDA error: out of memory",
+            "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+            "tensorflow.python.framework.errors_impl.ResourceExhaustedError: Graph execution error:",
+            "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating 4294967296 bytes.",
+        ],
+        ["RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB"],
+    ),
+    (
+        "error-device-assert",
+        [
+            "RuntimeError: CUDA error: device-side assert triggered",
+            "torch.AcceleratorError: CUDA error: device-side assert triggered",
+        ],
+        [
+            "../aten/src/ATen/native/cuda/Indexing.cu:1237: indexSelectSmallIndex: block: [5,0,0], thread: [0,0,0]"
+            " Assertion `srcIndex < srcSelectDimSize` failed."
+        ],
+    ),
+    (
+        "error-label-range",
+        [
+            "IndexError: Target 10 is out of bounds.",
+            "tensorflow.python.framework.errors_impl.InvalidArgumentError: Received a label value"
+            " of 10 which is outside"
+            " the valid range of [0, 10).  Label values: 3 10 1",
+        ],
+        [
+            "../aten/src/ATen/native/cuda/Loss.cu:242: nll_loss_forward_reduce_cuda_kernel_2d: block: [0,0,0], thread:"
+            " [4,0,0] Assertion `t >= 0 && t < n_classes` failed."
+        ],
+    ),
+    (
+        "error-device-mismatch",
+        [
+            "RuntimeError: Expected all tensors to be on the same device, but found at least two"
+            " devices, cuda:0 and cpu!",
+            "RuntimeError: Input type (torch.FloatTensor) and weight type (torch.cuda.FloatTensor) should be the same",
+            "TypeError: can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() first.",
+        ],
+        [],
+    ),
+    (
+        "error-dtype-mismatch",
+        [
+            "RuntimeError: expected scalar type Float but found Half",
+            "RuntimeError: expected m1 and m2 to have the same dtype, but got: float != c10::Half",
+            "RuntimeError: mat1 and mat2 must have the same dtype, but got Float and BFloat16",
+            "RuntimeError: Found dtype Double but expected Float",
+            "RuntimeError: \"addmm_impl_cpu_\" not implemented for 'Half'",
+            "ValueError: Attempting to unscale FP16 gradients.",
+        ],
+        [],
+    ),
+    (
+        "error-shapes",
+        [
+            "RuntimeError: mat1 and mat2 shapes cannot be multiplied (64x784 and 512x10)",
+            "RuntimeError: stack expects each tensor to be equal size, but got [3, 32, 32] at entry 0 and [1, 32, 32]",
+            'ValueError: Input 0 of layer "dense" is incompatible with the layer: expected axis -1 of input shape to'
+            " have value 784, but received input with shape (32, 28)",
+            "TypeError: dot_general requires contracting dimensions to have the same shape, got (10,) and (12,).",
+        ],
+        [],
+    ),
+    (
+        "error-state-shape",
+        [
+            "RuntimeError: Expected hidden[0] size (2, 64, 128), got [1, 64, 128]",
+            "RuntimeError: For batched 3-D input, hx and cx should also be 3-D but got (2-D, 2-D) tensors",
+        ],
+        [],
+    ),
+    (
+        "error-in-place",
+        [
+            "RuntimeError: one of the variables needed for gradient computation has been modified"
+            " by an inplace operation:"
+            " [torch.FloatTensor [64, 128]], which is output 0 of AddBackward0, is at version 3;"
+            " expected version 2 instead.",
+            "RuntimeError: a leaf Variable that requires grad is being used in an in-place operation.",
+        ],
+        [],
+    ),
+    (
+        "error-no-grad",
+        [
+            "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
+            "ValueError: No gradients provided for any variable: ['dense/kernel:0'].",
+        ],
+        [],
+    ),
+    (
+        "error-unused-parameters",
+        [
+            "RuntimeError: Expected to have finished reduction in the prior iteration before"
+            " starting a new one. This error"
+            " indicates that your module has parameters that were not used in producing loss.",
+        ],
+        [],
+    ),
+    (
+        "error-batchnorm",
+        ["ValueError: Expected more than 1 value per channel when training, got input size torch.Size([1, 256, 1, 1])"],
+        [],
+    ),
+    (
+        "error-cuda-environment",
+        [
+            "RuntimeError: The NVIDIA driver on your system is too old (found version 11040).",
+            "RuntimeError: CUDA error: no kernel image is available for execution on the device",
+            "ImportError: /opt/x/flash_attn_2_cuda.so: undefined symbol: _ZN3c105ErrorC2ENS_14SourceLocationE",
+            "AssertionError: Torch not compiled with CUDA enabled",
+            "ImportError: libcudart.so.11.0: cannot open shared object file: No such file or directory",
+        ],
+        [],
+    ),
+    (
+        "error-collective-timeout",
+        [
+            "torch.distributed.DistBackendError: [Rank 2] Watchdog caught collective operation"
+            " timeout: WorkNCCL(SeqNum=9)"
+        ],
+        [
+            "[rank0]:[E1102 03:04:05.118803331 ProcessGroupNCCL.cpp:616] [Rank 0] Watchdog caught collective operation"
+            " timeout: WorkNCCL(SeqNum=912, OpType=ALLREDUCE, NumelIn=65, NumelOut=65, Timeout(ms)=600000) ran for"
+            " 600029 milliseconds before timing out."
+        ],
+    ),
+    (
+        "error-collective",
+        [
+            "torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:317, unhandled system"
+            " error, NCCL version 2.20"
+        ],
+        ["node1:77:90 [0] misc/socket.cc:538 NCCL WARN Call to connect returned Connection timed out"],
+    ),
+    (
+        "error-rank-divergence",
+        [
+            "RuntimeError: Detected mismatch between collectives on ranks. Rank 1 is running collective:"
+            " CollectiveFingerPrint(SequenceNumber=2, OpType=ALLREDUCE, TensorShape=[4, 16])",
+            "RuntimeError: DDP expects same model across all ranks, but Rank 0 has 62 params, while rank 1 has"
+            " inconsistent 60 params.",
+        ],
+        [],
+    ),
+    (
+        "error-rendezvous",
+        [
+            "torch.distributed.DistNetworkError: The server socket has failed to listen on any local network address."
+            " port: 29500, useIpv6: 0, code: -98, name: EADDRINUSE, message: address already in use",
+            "torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError",
+            "ValueError: Error initializing torch.distributed using env:// rendezvous: environment variable MASTER_ADDR"
+            " expected, but not set",
+        ],
+        [],
+    ),
+    (
+        "error-loader-worker",
+        [
+            "RuntimeError: DataLoader worker (pid(s) 2231, 2232) exited unexpectedly",
+            "RuntimeError: DataLoader worker (pid 2231) is killed by signal: Segmentation fault. ",
+        ],
+        [],
+    ),
+    (
+        "error-shared-memory",
+        [
+            "RuntimeError: unable to write to file </torch_1_2_3>: No space left on device (28)",
+            "RuntimeError: DataLoader worker (pid 9) is killed by signal: Bus error. It is possible that dataloader's"
+            " workers are out of shared memory. Please try to raise your shared memory limit.",
+        ],
+        [
+            "ERROR: Unexpected bus error encountered in worker. This might be caused by"
+            " insufficient shared memory (shm)."
+        ],
+    ),
+    (
+        "error-host-memory",
+        [
+            "MemoryError",
+            "numpy.core._exceptions._ArrayMemoryError: Unable to allocate 37.3 GiB for an array"
+            " with shape (100000, 50000)",
+            "RuntimeError: [enforce fail at alloc_cpu.cpp:75] DefaultCPUAllocator: can't allocate memory: you tried to"
+            " allocate 8589934592 bytes. Error code 12 (Cannot allocate memory)",
+            "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
+        ],
+        [
+            "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=7.0. Some of the step tasks"
+            " have been OOM Killed.",
+            "[511.2] Out of memory: Killed process 4711 (python) total-vm:88kB, anon-rss:77kB",
+            "terminate called after throwing an instance of 'std::bad_alloc'",
+            "srun: error: node7: task 0: Out Of Memory",
+        ],
+    ),
+    (
+        "error-killed",
+        ["subprocess.CalledProcessError: Command '['python', 'train.py']' died with <Signals.SIGKILL: 9>."],
+        [
+            "Killed",
+            "/var/spool/slurmd/job7/slurm_script: line 4: 2625851 Killed                  python train.py",
+            "Process finished with exit code 137",
+        ],
+    ),
+    (
+        "error-native-crash",
+        ["subprocess.CalledProcessError: Command '['python', 'train.py']' died with <Signals.SIGSEGV: 11>."],
+        [
+            "Segmentation fault (core dumped)",
+            "Fatal Python error: Segmentation fault",
+            "double free or corruption (!prev)",
+            "Process finished with exit code 139",
+        ],
+    ),
+    (
+        "error-abort",
+        [],
+        ["terminate called after throwing an instance of 'c10::Error'", "Aborted (core dumped)"],
+    ),
+    (
+        "error-gpu-hardware",
+        ["RuntimeError: CUDA error: uncorrectable ECC error encountered"],
+        [
+            "[Sat Mar  1 03:04:05 2025] NVRM: Xid (PCI:0000:3b:00): 79, pid=4711, GPU has fallen off the bus.",
+            "Unable to determine the device handle for GPU 0000:3B:00.0: Unknown Error",
+        ],
+    ),
+    (
+        "error-time-limit",
+        [],
+        [
+            "slurmstepd: error: *** JOB 42221 ON clr12 CANCELLED AT 2022-04-14T16:20:46 DUE TO TIME LIMIT ***",
+            "=>> PBS: job killed: walltime 86415 exceeded limit 86400",
+        ],
+    ),
+    (
+        "error-preempted",
+        [],
+        [
+            "slurmstepd: error: *** STEP 42.0 ON clr12 CANCELLED AT 2022-04-14T16:20:46 DUE TO PREEMPTION ***",
+            "slurmstepd: error: *** JOB 42 ON clr12 CANCELLED AT 2022-04-14T16:20:46 DUE TO NODE FAILURE ***",
+        ],
+    ),
+    (
+        "error-interrupted",
+        [
+            "KeyboardInterrupt",
+            "torch.distributed.elastic.multiprocessing.api.SignalException: Process 4711 got signal: 15",
+        ],
+        ["slurmstepd: error: *** JOB 42221 ON clr12 CANCELLED AT 2022-04-14T16:20:46 ***"],
+    ),
+    (
+        "error-disk-full",
+        [
+            "OSError: [Errno 28] No space left on device: '/data/ckpt/last.pt'",
+            "OSError: [Errno 122] Disk quota exceeded",
+            "RuntimeError: [enforce fail at inline_container.cc:595] . unexpected pos 1024 vs 512",
+        ],
+        ["cp: error writing 'x.pt': No space left on device"],
+    ),
+    (
+        "error-missing-file",
+        [
+            "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'",
+            "ValueError: num_samples should be a positive integer value, but got num_samples=0",
+        ],
+        [],
+    ),
+    (
+        "error-permission",
+        [
+            "PermissionError: [Errno 13] Permission denied: '/data/shared/cache'",
+            "OSError: [Errno 30] Read-only file system: '/home/u/out'",
+        ],
+        ["bash: ./run.sh: Permission denied"],
+    ),
+    (
+        "error-checkpoint-keys",
+        [
+            "RuntimeError: Error(s) in loading state_dict for Net:",
+            "ValueError: loaded state dict contains a parameter group that doesn't match the size of optimizer's group",
+        ],
+        [],
+    ),
+    (
+        "error-checkpoint-corrupt",
+        [
+            "RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory",
+            "EOFError: Ran out of input",
+            "_pickle.UnpicklingError: invalid load key, 'v'.",
+            "safetensors_rust.SafetensorError: Error while deserializing header: HeaderTooLarge",
+        ],
+        [],
+    ),
+    (
+        "error-checkpoint-unsafe",
+        [
+            "_pickle.UnpicklingError: Weights only load failed. This file can still be loaded, to"
+            " do so you have two options"
+        ],
+        [],
+    ),
+    (
+        "error-config",
+        [
+            "TypeError: Trainer.__init__() got an unexpected keyword argument 'gpus'",
+            "omegaconf.errors.MissingMandatoryValue: Missing mandatory value: data.root",
+            "pydantic_core._pydantic_core.ValidationError: 1 validation error for TrainConfig",
+            "ValueError: Invalid learning rate: -0.1",
+            "yaml.scanner.ScannerError: mapping values are not allowed here",
+        ],
+        ["train.py: error: unrecognized arguments: --learning-rate 0.1", "Could not override 'optim.lrr'."],
+    ),
+    (
+        "error-config-mismatch",
+        [
+            "AssertionError: num_layers value from checkpoint (24) is not equal to the input argument value (32).",
+            "deepspeed.runtime.zero.utils.ZeRORuntimeException: The checkpoint being loaded used a DP world size of 8"
+            " but the current world size is 4.",
+        ],
+        [],
+    ),
+    (
+        "error-dependency",
+        [
+            "ModuleNotFoundError: No module named 'flash_attn'",
+            "ImportError: cannot import name 'AdamW' from 'transformers' (/opt/x/transformers/__init__.py)",
+            "AttributeError: module 'numpy' has no attribute 'bool'.",
+        ],
+        ["python: /lib/libstdc++.so.6: version `GLIBCXX_3.4.29' not found (required by /opt/x/y.so)"],
+    ),
+    (
+        "error-authentication",
+        [
+            "huggingface_hub.errors.GatedRepoError: 403 Client Error. (Request ID: Root=1-67)",
+            "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://huggingface.co/api/x",
+            "botocore.exceptions.NoCredentialsError: Unable to locate credentials",
+        ],
+        [],
+    ),
+    (
+        "error-download",
+        [
+            "OSError: We couldn't connect to 'https://huggingface.co' to load this file",
+            "OSError: Can't load tokenizer for 'org/model'. If you were trying to load it from the Hub, check the name",
+            "requests.exceptions.ConnectionError: HTTPSConnectionPool(host='huggingface.co',"
+            " port=443): Max retries exceeded",
+            "urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>",
+        ],
+        [],
+    ),
+]
+
+FIRES: list[Case] = [
+    case(ERRORS, f"{family} {number}", files, f"{family} run-ended-by-error", "error-unexplained error-survived")
+    for family, exceptions, lines in MESSAGES
+    for number, files in enumerate([*map(raised, exceptions), *map(printed, lines)])
+]
+
+# What was raised in the middle of a run that went on names nothing.
+SURVIVED: list[Case] = [
+    case(
+        ERRORS,
+        f"{family} survived",
+        survived((exceptions + lines)[0]),
+        "error-survived",
+        f"{family} run-ended-by-error",
+    )
+    for family, exceptions, lines in MESSAGES
+]
+
+_CHAIN = "\n\nDuring handling of the above exception, another exception occurred:\n\n"
+_SUMMARY = """\
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+============================================================
+train.py FAILED
+------------------------------------------------------------
+Failures:
+[1]:
+  rank      : 0 (local_rank: 0)
+  exitcode  : 1 (pid: 7)
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2025-03-01_01:44:02
+  host      : gpu09
+  rank      : 1 (local_rank: 1)
+  exitcode  : {code} (pid: 8)
+  error_file: <N/A>
+============================================================"""
+
+ORDER: list[Case] = [
+    case(ERRORS, "the first of a chain",
+         raised("FileNotFoundError: [Errno 2] No such file or directory: 'a.bin'" + _CHAIN + _FRAMES
+                + "RuntimeError: CUDA out of memory. Tried to allocate 2 GiB"),
+         "error-missing-file", "error-device-memory error-unexplained"),
+    case(ERRORS, "a known exception behind an unknown one",
+         raised("KeyError: 'x'" + _CHAIN + _FRAMES + "FileNotFoundError: [Errno 2] No such file or directory: 'a.bin'"),
+         "error-missing-file", "error-unexplained"),
+    case(ERRORS, "a loader's wrapper",
+         raised("RuntimeError: Caught FileNotFoundError in DataLoader worker process 0.\nOriginal " + _FRAMES
+                + "PermissionError: [Errno 13] Permission denied: 'a.bin'"),
+         "error-permission", "error-missing-file"),
+    case(ERRORS, "an assertion before the error it causes",
+         printed("Loss.cu:242: nll_loss: block: [0,0,0] Assertion `t >= 0 && t < n_classes` failed.",
+                 _FRAMES + "RuntimeError: CUDA error: device-side assert triggered"),
+         "error-label-range", "error-device-assert"),
+    case(ERRORS, "a worker that the kernel killed",
+         printed(_FRAMES + "RuntimeError: DataLoader worker (pid 12) is killed by signal: Killed.",
+                 "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=7.0."),
+         "error-host-memory", "error-loader-worker"),
+    case(ERRORS, "the scheduler cleans up after an exception",
+         printed(_FRAMES + "ModuleNotFoundError: No module named 'einops'",
+                 "srun: error: gpu09: task 1: Exited with exit code 1",
+                 "slurmstepd: error: *** STEP 7.0 ON gpu09 CANCELLED AT 2025-03-01T01:44:02 ***"),
+         "error-dependency", "error-interrupted error-at-the-end"),
+    case(ERRORS, "one rank of many files",
+         {"rank_0.log": _FRAMES + "RuntimeError: NCCL communicator was aborted on rank 0.\n",
+          "rank_1.log": _FRAMES + "ValueError: no samples in this shard\n",
+          "rank_2.log": _FRAMES + "RuntimeError: [x/pair.cc:553] Connection closed by peer [127.0.0.1]:30886.\n"},
+         "error-unexplained", "error-collective error-collective-timeout"),
+    case(ERRORS, "the rank that the launcher blames",
+         {"rank_0.log": _FRAMES + "FileNotFoundError: [Errno 2] No such file or directory: 'x.lock'\n",
+          "rank_1.log": _FRAMES + "torch.cuda.OutOfMemoryError: CUDA out of memory.\n",
+          "launcher.log": _FRAMES + _SUMMARY.format(code=1) + "\n"},
+         "error-device-memory", "error-missing-file"),
+    case(ERRORS, "a rank that fell without a word",
+         {"rank_0.log": _FRAMES + "RuntimeError: [x/pair.cc:553] Connection reset by peer\n",
+          "launcher.log": _FRAMES + _SUMMARY.format(code=-11) + "\n"},
+         "error-native-crash", "error-unexplained"),
+    case(ERRORS, "the watchdog's report before its abort",
+         printed("[rank0]:[E1102 03:04:05.1 ProcessGroupNCCL.cpp:616] Watchdog caught collective operation timeout",
+                 "terminate called after throwing an instance of 'c10::DistBackendError'", "Aborted (core dumped)"),
+         "error-collective-timeout", "error-abort"),
+    case(ERRORS, "the same error first survived, then not",
+         log([*losses(30)[:10], _FRAMES + "RuntimeError: CUDA out of memory.", *losses(30)[10:],
+              _FRAMES + "RuntimeError: CUDA out of memory."]),
+         "error-device-memory run-ended-by-error", "error-survived"),
+    case(ERRORS, "a bar that closes after the error is no survival",
+         log([*losses(9), _FRAMES + "ValueError: bad sample", losses(9)[-1]]), "error-unexplained", "error-survived"),
+    case(ERRORS, "a job that was requeued",
+         {"slurm-771200.out": "\n".join(f"upd={n} mse={9 - n / 200}" for n in range(0, 1500, 20))
+          + "\nslurmstepd: error: *** STEP 771200.0 ON g CANCELLED AT 2025-03-02T04:11:09 DUE TO PREEMPTION ***\n",
+          "slurm-771203.out": "\n".join(f"upd={n} mse={9 - n / 400}" for n in range(1200, 3000, 20)) + "\n"},
+         "error-survived", "error-preempted"),
+    case(ERRORS, "a line that says it retries",
+         printed("2025-03-01 01:02:03 ERROR requests.exceptions.ConnectionError: HTTPSConnectionPool, retrying in 5 s"),
+         "error-survived", "error-download"),
+    case(ERRORS, "nothing but the launcher's words",
+         printed("srun: error: gpu09: task 1: Exited with exit code 1"), "error-at-the-end", "error-unexplained"),
+    case(ERRORS, "advice",
+         printed("[ERROR] For debugging consider passing CUDA_LAUNCH_BLOCKING=1",
+                 "[ERROR] Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions."),
+         silent="error-device-assert error-at-the-end run-ended-by-error"),
+    case(ERRORS, "words in data and metrics",
+         log([f"epoch {n} loss 0.5 oom_kill 0 nccl_timeout 0 Killed 3 cuda_errors 0 exit_code 137" for n in range(9)]
+             + ["INFO CUDA out of memory guard enabled", "--- sample at step 9 ---", "Segmentation fault (core dumped)",
+                "--- end of sample ---", "epoch 10 loss 0.4"]),
+         silent=" ".join(name for name in SIGNALS if name.startswith("error-"))),
+]  # fmt: skip
+CASES = [*FIRES, *SURVIVED, *ORDER]
+
+
+@pytest.mark.parametrize("found", CASES, ids=[found.name for found in CASES])
+def test_errors_are_named_by_their_family(tmp_path: Path, found: Case) -> None:
+    check(found, tmp_path)
+
+
+def test_every_family_that_can_name_a_cause_has_its_messages() -> None:
+    named = {family for family, _, _ in MESSAGES}
+    assert {name for name in SIGNALS if name.startswith("error-")} - named == {
+        "error-unexplained", "error-survived", "error-at-the-end", "error-loss-scale", "error-state-graph",
+    }  # fmt: skip
