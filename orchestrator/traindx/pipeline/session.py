@@ -69,9 +69,6 @@ class Session:
             # The worker is still waking up: what else is needed is read meanwhile.
             _, registry = await asyncio.gather(self.context(), asyncio.to_thread(_prepared, self.run.project))
             self._registry = registry
-            # Sentences are written once the tools have answered: their templates are made ready while the tools work.
-            templates = asyncio.create_task(asyncio.to_thread(_compile_templates, registry))
-            held.push_async_callback(asyncio.wait, [templates])
             self._held = held.pop_all()
         return self
 
@@ -238,9 +235,6 @@ def _prepared(project: Project) -> Registry:
     """What an answer needs whatever the run holds, made ready while the worker wakes up."""
     registry = Registry.load(project)
     compile_phrases()
-    return registry
-
-
-def _compile_templates(registry: Registry) -> None:
     compile_wording()
     compile_sections(registry.specialists.values())
+    return registry

@@ -1,8 +1,7 @@
 """Understanding a request: what kind of trouble, which symptoms, which specialists. No model is asked."""
 
 from traindx.contract.request import AgentBrief, Mentions, Quantity, Ranked, Request
-from traindx.pipeline.request.matching import compile_phrases
-from traindx.pipeline.request.understanding import understand
+from traindx.pipeline.request.understanding import compile_phrases, understand
 from traindx.vocabulary.kinds import KINDS, Kind
 
 __all__ = [

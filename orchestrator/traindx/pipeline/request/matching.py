@@ -58,12 +58,6 @@ def match_phrases(parts: Sequence[tuple[Clause, ...]]) -> tuple[PhraseMatch, ...
     return tuple(found for phrase in PHRASES if (found := message.find(phrase)) is not None)
 
 
-def compile_phrases() -> None:
-    """Make every phrase ready to be searched for."""
-    for phrase in PHRASES:
-        _ = phrase.pattern
-
-
 def tally(matches: Sequence[PhraseMatch]) -> dict[str, float]:
     """Points by kind: the strongest phrase in full, each further one for half as much as the one before."""
     votes: dict[str, list[float]] = {}

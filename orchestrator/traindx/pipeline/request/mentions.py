@@ -112,7 +112,7 @@ _MOST_QUOTES = 60
 
 
 @cache
-def _known() -> re.Pattern[str]:
+def known_errors() -> re.Pattern[str]:
     """Error texts that people paste without the exception's name, to the end of their line."""
     return re.compile(rf"(?:{error_by_itself().pattern}|{_ALSO_KNOWN})[^\n]{{0,300}}", re.IGNORECASE)
 
@@ -157,7 +157,7 @@ def errors(text: str) -> tuple[str, ...]:
     quoted = [(m.span(), words) for m in _QUOTED.finditer(text) for words in m.groups() if words]
     quoted = [(span, words) for span, words in quoted if _ERRORLIKE.search(words) or _RAISED.search(words)]
     found = [(span[0], words) for span, words in quoted]
-    for match in chain(_RAISED.finditer(text), _known().finditer(text)):
+    for match in chain(_RAISED.finditer(text), known_errors().finditer(text)):
         if not any(start <= match.start() < end for (start, end), _ in quoted[:_MOST_QUOTES]):
             found.append((match.start(), _trimmed(match[0])))
     ordered = list(dict.fromkeys(words for _, words in sorted(found) if words))[:_MOST_QUOTES]

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from traindx.contract import ContextPackage
 from traindx.contract.request import AgentBrief, Mentions, Ranked, Reported, Request
 from traindx.pipeline.request.clauses import excerpt, plainly, sentences
-from traindx.pipeline.request.lexicon import TRADE, VAGUE
+from traindx.pipeline.request.lexicon import PHRASES, TRADE, VAGUE
 from traindx.pipeline.request.matching import PhraseMatch, match_phrases, tally
-from traindx.pipeline.request.mentions import epochs, mentions, quantities, steps
+from traindx.pipeline.request.mentions import epochs, known_errors, mentions, quantities, steps
 from traindx.pipeline.request.observed import Observation, observations
 from traindx.pipeline.request.routing import rank
 from traindx.pipeline.request.words import is_english, words
@@ -57,6 +57,13 @@ def understand(message: str, context: ContextPackage | None = None, specialists:
         reason=_reason(kind, said, matches, seen, ranking),
         reported=tuple(_reported(matches)),
     )
+
+
+def compile_phrases() -> None:
+    """Make ready what messages are searched for."""
+    for phrase in PHRASES:
+        _ = phrase.pattern
+    known_errors()
 
 
 def _leading(points: Mapping[str, float]) -> str:
