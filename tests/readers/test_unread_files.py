@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from traindx.contract import Diagnosis, RequestSummary, UnreadFile
 from traindx.readers import Run, Scope
+from traindx.readers.code.codebase import read_code
 from traindx.readers.faults import Remarks
 from traindx.readers.logs.textlog import read_log
+from traindx.readers.model import RunFile
 from traindx.report import render
 
 
@@ -52,3 +55,22 @@ def test_the_report_shows_what_could_not_be_read(form: str) -> None:
     unread = [UnreadFile(path="odd.log", reason="the reader failed: KeyError: 3")]
     found = Diagnosis(status="healthy", request=RequestSummary(kind="check-up"), unread=unread)
     assert "`odd.log`: the reader failed: KeyError: 3" in render(found, form)
+
+
+class OddScope(Scope):
+    """A scope in which one file does what nobody expects."""
+
+    def open(self, name: str) -> BinaryIO:
+        if name == "odd.py":
+            raise KeyError("a surprise")
+        return super().open(name)
+
+
+def test_a_fault_in_one_program_costs_that_program_alone(tmp_path: Path) -> None:
+    for name in ("good.py", "odd.py"):
+        (tmp_path / name).write_text("import torch\n")
+    remark = Remarks()
+    files = [RunFile(name, "code", 13) for name in ("good.py", "odd.py")]
+    units, _ = read_code(OddScope(tmp_path), files, guard=remark.guarding)
+    assert [unit.path for unit in units] == ["good.py"]
+    assert [row.path for row in remark.unread] == ["odd.py"]

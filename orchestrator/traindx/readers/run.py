@@ -136,7 +136,8 @@ class Run:
     def code(self) -> list[CodeUnit]:
         """The Python files and notebooks, parsed, with what they contain; entry points and their imports first."""
         entries, listings = self._crashed_in(), self._listings
-        read = partial(codebase.read_code, self.scope, self.files, entries, listings, self._ledger.code())
+        allowance, guard = self._ledger.code(), self._remark.guarding
+        read = partial(codebase.read_code, self.scope, self.files, entries, listings, allowance, guard=guard)
         return self._remark.guarded(".", lambda: self._remark.said(read()))
 
     @cached_property

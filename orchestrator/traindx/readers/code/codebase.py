@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import gc
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from heapq import heappop, heappush
 
@@ -46,6 +46,7 @@ _SIDE_NAME = re.compile(
 )
 _STARTED = re.compile(r"(?:^|[\s/])([\w./-]+\.py)\b|\s-m\s+([\w.]+)")
 _LAUNCHES = re.compile(r"\b(?:python[\d.]*|torchrun|accelerate|deepspeed|srun|horovodrun|mpirun)\b")
+Guard = Callable[[str], AbstractContextManager[object]]
 
 
 def read_code(
@@ -55,15 +56,17 @@ def read_code(
     listings: Mapping[str, str] | None = None,
     allowance: Allowance | None = None,
     most_bytes: int = MOST_BYTES,
+    guard: Guard = nullcontext,
 ) -> tuple[list[CodeUnit], list[str]]:
     """The code of a run by path, and what is to be said about it.
 
     Entry points come first, then what they import, then the rest near the top. `entries` are paths known to have been
     run, e.g. the outermost frames of a traceback; `listings` are programs that logs show, by the path of the log.
+    `guard` takes what a file brings about while it is parsed.
     """
     given = [file for file in files if file.role == "code" and not is_foreign(file.path)]
     allowance = allowance or Allowance()
-    reader = _Reader(scope, {file.path: file for file in given if file.path.endswith((".py", ".ipynb"))})
+    reader = _Reader(scope, {file.path: file for file in given if file.path.endswith((".py", ".ipynb"))}, guard)
     started = set(entries) | set(
         reader.started(file for file in given if file.path.endswith((".sh", ".sbatch", ".slurm")))
     )
@@ -113,8 +116,9 @@ def _no_collecting() -> Iterator[None]:
 class _Reader:
     """Reads files in the order of what they promise."""
 
-    def __init__(self, scope: Scope, files: dict[str, RunFile]) -> None:
+    def __init__(self, scope: Scope, files: dict[str, RunFile], guard: Guard) -> None:
         self.scope, self.files = scope, files
+        self._guard = guard
         self.units: dict[str, CodeUnit] = {}
         self.remarks: list[str] = []
         self.broken = 0
@@ -157,7 +161,9 @@ class _Reader:
                 self.plain += 1
                 continue
             spent[is_reached] += size
-            unit = self._unit(path, reached)
+            unit = None
+            with self._guard(path):
+                unit = self._unit(path, reached)
             if unit is None:
                 self.broken += 1
                 continue
