@@ -62,3 +62,12 @@ def test_an_unknown_place_is_said_to_be_unknown(name: str) -> None:
 
 def _differs(path: Path, run: Path, copy: Path) -> bool:
     return path.read_bytes() != (copy / path.relative_to(run)).read_bytes()
+
+
+def test_where_only_a_person_knows_the_change_the_fix_says_so(tmp_path: Path) -> None:
+    failed = "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'\n"
+    frame = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    main()\n'
+    (tmp_path / "train.log").write_text(frame + failed)
+    fix = diagnose(tmp_path, brain="local").root_causes[0].fix
+    assert fix.diff is None
+    assert "No diff: the right path is not known here." in fix.summary

@@ -1,4 +1,4 @@
-"""The change that a failure mode declares: a setting and its new value, or a rewriting of code."""
+"""The change that a failure mode declares: a setting and its new value, a rewriting of code, or why there is none."""
 
 from __future__ import annotations
 
@@ -52,9 +52,12 @@ class Change(Companion):
     present: str = Field(default="", description="the fact that holds the present value, where the place is not known")
     also: tuple[Companion, ...] = ()
     code: Rewriting | None = Field(default=None, description="a rewriting of code, instead of `setting` and `to`")
+    unknown: str = Field(default="", description="what no artifact tells and a diff would need, instead of a change")
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Change:
-        if bool(self.setting) == bool(self.code) or bool(self.setting) != bool(self.to):
-            raise ValueError("give either `setting` with `to`, or `code`")
+    def _one_of_three(self) -> Change:
+        if [bool(self.setting), bool(self.code), bool(self.unknown)].count(True) != 1 or bool(self.setting) != bool(
+            self.to
+        ):
+            raise ValueError("give either `setting` with `to`, or `code`, or `unknown`")
         return self

@@ -24,6 +24,8 @@ def with_diff(
     reasons = []
     for change in changes:
         try:
+            if change.unknown:
+                raise Unknown(change.unknown)
             if change.code:
                 diff, said = _coded(change.code, facts, toolbelt)
             else:
