@@ -77,3 +77,14 @@ def test_a_run_that_is_asked_about_only_has_reasons_and_no_answers(tmp_path: Pat
     diagnosis = diagnosed(tmp_path, "does this look ok?", log())
     assert diagnosis.reasons
     assert diagnosis.answers == []
+
+
+def test_an_error_that_the_run_survived_is_not_denied(tmp_path: Path) -> None:
+    failed = 'Traceback (most recent call last):\n  File "train.py", line 9, in save\nOSError: [Errno 5] no answer\n'
+    rows = log().splitlines()
+    text = "\n".join([*rows[:20], failed + "retrying", *rows[20:]]) + "\n"
+    diagnosis = diagnosed(tmp_path, "it crashed at epoch 20", text)
+    assert diagnosis.status == "healthy"
+    said = " ".join(diagnosis.reasons)
+    assert "no error or traceback" not in said
+    assert "1 error after which the run went on (first: train.log:23)" in said

@@ -86,13 +86,17 @@ def _answer(
     shown = [row for row in observations(context) if row.kind == kind.name and row.shows_trouble]
     if shown:
         judged = next(iter(_judged(context.series)), None)
-        beside = f". The run is judged by {_course(judged)}" if well and judged is not None else ""
+        beside = f". What the run is judged by: {_course(judged)}" if well and judged is not None else ""
         return Answer(said=reported.said, verdict="seen", why=f"{shown[0].sentence}{beside}")
     looked = _looked_at(context)
     present = [need for need in kind.needs if looked[need]]
     if kind.name in FATAL and not (_ended(signals) or _went_on(request, context)):
         where = _listed(context.artifacts.training_logs)
-        seen = f"No error is printed in {where}, and nothing there says that the run came to its end. " if where else ""
+        seen = (
+            f"No such error is printed in {where}, and nothing there says that the run came to its end. "
+            if where
+            else ""
+        )
         return Answer(said=reported.said, verdict="cannot be seen here", why=f"{seen}{WANTED['errors']}")
     if not present:
         return Answer(said=reported.said, verdict="cannot be seen here", why=WANTED[kind.needs[0]])
@@ -128,11 +132,19 @@ def _reasons(context: ContextPackage, signals: Sequence[Signal]) -> list[str]:
         found.append(f"all {points:,} logged values of {_listed(row.name for row in curves)} are finite")
     found += [claim for name, claim in claims.items() if name in FOLLOWED]
     if context.artifacts.training_logs:
-        found.append(
-            f"{_listed(context.artifacts.training_logs)}: no error or traceback, which a crash would have left"
-        )
+        found.append(_said_of_errors(context))
     found += [claim for name, claim in claims.items() if name in ENDED_WELL]
     return found
+
+
+def _said_of_errors(context: ContextPackage) -> str:
+    """Whether the logs hold errors; where they do and the run is well, it went on after them."""
+    where = _listed(context.artifacts.training_logs)
+    errors = [row for row in context.errors if row.kind == "error"]
+    if not errors:
+        return f"{where}: no error or traceback, which a crash would have left"
+    place = f"{errors[0].source}:{errors[0].line}"
+    return f"{where}: {len(errors)} error{'s' * (len(errors) > 1)} after which the run went on (first: {place})"
 
 
 def _looked_at(context: ContextPackage) -> Mapping[str, str]:
@@ -142,9 +154,9 @@ def _looked_at(context: ContextPackage) -> Mapping[str, str]:
     memory = [row for row in context.series if measures_memory(row.original)]
     return {
         "series": _course(curves[0]) if curves else "",
-        "errors": f"no error is printed in {_listed(kept.training_logs)}" if kept.training_logs else "",
-        "code": f"nothing in {_listed(kept.model_code)} shows it" if kept.model_code else "",
-        "settings": "the settings are not unusual" if context.settings else "",
+        "errors": f"no such error is printed in {_listed(kept.training_logs)}" if kept.training_logs else "",
+        "code": f"looked at {_listed(kept.model_code)}" if kept.model_code else "",
+        "settings": "looked at the settings" if context.settings else "",
         "memory": _course(memory[0]) if memory else "",
         "outputs": f"looked at {_listed(kept.outputs)}" if kept.outputs else "",
         "checkpoints": f"looked at {_listed(kept.checkpoints)}" if kept.checkpoints else "",
