@@ -1,6 +1,6 @@
 """Labelled failure logs of another project, judged by `traindx` and by that project's own classifier, side by side.
 
-    python benchmarks/gpualert.py FOLDER
+    python benchmarks/failure_logs.py FOLDER
 
 FOLDER is a checkout of the public set `Parv-01/gpualert-eval` (474 logs, 15 classes, MIT); `pip install gpualert` gives
 the classifier. Both get the same: the log and the exit code, which a user of `traindx` would type as a message.
@@ -94,5 +94,5 @@ def _their_labels(folder: Path):  # type: ignore[no-untyped-def]
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or not Path(sys.argv[1], "corpus", "labels.jsonl").is_file():
-        sys.exit(__doc__)
+        sys.exit(print(__doc__))
     main(Path(sys.argv[1]))
