@@ -119,14 +119,14 @@ def test_a_log_format(project: Path) -> None:
 def test_an_agent(project: Path) -> None:
     text = (
         "---\nname: data-auditor\ndescription: Looks for leaks and labels that do not fit.\n"
-        "tools: Read, mcp__plugin_traindx_traindx\ndisallowedTools: mcp__plugin_traindx_traindx__find_errors\n---\n"
+        "tools: Read, mcp__plugin_traindx_traindx\ndisallowedTools: mcp__plugin_traindx_traindx__explain_error\n---\n"
         "You audit data.\n\n## Report headings\n1. **Findings**: what is wrong\n"
     )
     add(project, "agents", "data-auditor.md", text)
     add(project, "tools", "find_cluster.py", TOOL)
     tools = tool_names([project / ".traindx" / "tools"])
     sent = load_specialists(tools, [project / ".traindx" / "agents"])["data-auditor"]
-    assert set(sent.tools) == set(tools) - {"find_errors"}
+    assert set(sent.tools) == set(tools) - {"explain_error"}
     led = diagnose(project / "runs" / "one", brain="local", specialist="data-auditor")
     assert list(led.sections) == ["Findings"]
 

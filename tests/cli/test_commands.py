@@ -168,7 +168,7 @@ def test_every_command_leaves_the_run_folder_as_it_was(
     traindx: Command, broken_run: Path, hashes: Callable[[Path], dict[str, str]]
 ) -> None:
     before = hashes(broken_run)
-    for command in (["diagnose"], ["gather"], ["tools"], ["agents"], ["tool", "find_errors"], ["tool", "Glob"]):
+    for command in (["diagnose"], ["gather"], ["tools"], ["agents"], ["tool", "explain_error"], ["tool", "Glob"]):
         pattern = ["--pattern", "**/*"] if command[-1] == "Glob" else []
         assert traindx(*command, broken_run, *pattern).returncode == 0
     assert hashes(broken_run) == before

@@ -102,7 +102,7 @@ def test_no_path_is_the_current_folder_and_an_empty_one_is_refused(shell: Shell,
     assert here.returncode == 0
     assert SHOWN in here.stdout
     assert here.stderr == f"traindx: reading the current folder, {broken_run}\n"
-    for command in ("diagnose", "gather", "chat", "tool find_errors"):
+    for command in ("diagnose", "gather", "chat", "tool explain_error"):
         empty = shell(f'cd "$RUN" && traindx {command} ""', RUN=broken_run)
         assert (empty.returncode, empty.stdout) == (2, ""), command
         assert "a path is empty" in complaint(empty.stderr)

@@ -64,7 +64,7 @@ def everything(request: Received) -> Turn:
     return (
         turn
         + call("Grep", pattern="key|token|password|secret|-----BEGIN", **grep)
-        + call("find_errors", max_errors=200)
+        + call("explain_error", max_errors=200)
     )
 
 

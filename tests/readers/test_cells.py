@@ -76,7 +76,7 @@ def test_frames_are_read_as_ipython_prints_them(tmp_path: Path, traceback: list[
     assert error.text == f"RuntimeError: {MESSAGE}"
     assert error.frames[0] == ("In[2]", 6)
     assert len(error.frames) == 2
-    (signal,) = [row for row in call(load("find_errors"), run).signals if row.id == "error-state-graph"]
+    (signal,) = [row for row in call(load("explain_error"), run).signals if row.id == "error-state-graph"]
     assert signal.facts["frame"] == "gru.ipynb, cell 2, line 6"
     places = [(place.locator, place.quote) for place in signal.citations]
     assert places[1] == ("cell 2, line 6", "loss.backward()")
@@ -87,13 +87,13 @@ def test_frames_are_read_as_ipython_prints_them(tmp_path: Path, traceback: list[
 def test_the_number_that_jupyter_shows_stands_beside_the_cell(tmp_path: Path) -> None:
     words = {"cell_type": "markdown", "metadata": {}, "source": ["# words"]}
     run = _write(tmp_path, words, _cell(SETUP, 1), _cell(LOOP, 2, _error(NEW)))
-    found = call(load("find_errors"), run).signals
+    found = call(load("explain_error"), run).signals
     assert found[0].facts["frame"] == "gru.ipynb, cell 3 (In [2]), line 6"
 
 
 def test_a_cell_that_ran_again_under_another_number_is_not_taken_for_it(tmp_path: Path) -> None:
     run = _write(tmp_path, _cell(SETUP, 1), _cell(LOOP, 9, _error(NEW)))
-    assert "frame" not in call(load("find_errors"), run).signals[0].facts
+    assert "frame" not in call(load("explain_error"), run).signals[0].facts
 
 
 def test_a_notebook_that_only_speaks_of_tracebacks_has_no_error(tmp_path: Path) -> None:

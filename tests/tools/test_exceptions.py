@@ -48,7 +48,7 @@ def _signal(folder: Path, log: str, code: str = CODE) -> Signal:
     (folder / "train.log").write_text(log)
     if code:
         (folder / "train.py").write_text(code)
-    found: list[Signal] = call(load("find_errors"), Run(Scope.of(folder))).signals
+    found: list[Signal] = call(load("explain_error"), Run(Scope.of(folder))).signals
     return next(row for row in found if row.id == "error-unexplained")
 
 

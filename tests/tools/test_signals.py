@@ -314,7 +314,7 @@ ERRORS: list[tuple[str, Files, set[str], set[str]]] = [
 
 @pytest.mark.parametrize(("files", "must", "must_not"), [row[1:] for row in ERRORS], ids=[row[0] for row in ERRORS])
 def test_errors(tmp_path: Path, files: Files, must: set[str], must_not: set[str]) -> None:
-    found = heard("find_errors", tmp_path, files)
+    found = heard("explain_error", tmp_path, files)
     assert must <= found
     assert not must_not & found
 

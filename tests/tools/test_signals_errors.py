@@ -9,7 +9,7 @@ import pytest
 from tests.tools.signal_case import Case, case, check, log, losses
 from traindx.detectors.errors.families import SIGNALS
 
-ERRORS = "find_errors"
+ERRORS = "explain_error"
 _FRAMES = 'Traceback (most recent call last):\n  File "/home/u/proj/train.py", line 31, in <module>\n    main()\n'
 
 
@@ -98,6 +98,14 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
             'ValueError: Input 0 of layer "dense" is incompatible with the layer: expected axis -1 of input shape to'
             " have value 784, but received input with shape (32, 28)",
             "TypeError: dot_general requires contracting dimensions to have the same shape, got (10,) and (12,).",
+        ],
+        [],
+    ),
+    (
+        "error-embedding-index",
+        [
+            "IndexError: index out of range in self",
+            "tensorflow.python.framework.errors_impl.InvalidArgumentError: indices[0,3] = 30522 is not in [0, 30522)",
         ],
         [],
     ),

@@ -22,7 +22,7 @@ from tests.tools.signal_case import (
     wobble,
 )
 
-CHANGES, ERRORS, RESUMPTION = "find_changes", "find_errors", "check_resumption"
+CHANGES, ERRORS, RESUMPTION = "find_changes", "explain_error", "check_resumption"
 
 
 def said(curve: Sequence[float], line: str, before: int) -> dict[str, str]:

@@ -196,7 +196,9 @@ def _capped(belief: Belief, beliefs: Sequence[Belief], weights: Weights) -> Beli
     elif not tried:
         probability = min(probability, UNTRIED)
     if isinstance(belief.hypothesis, FailureMode) and not _shows(belief, belief.hypothesis.shows_as):
-        probability = min(probability, LONE)
+        # Weak signs of a fault whose harm is not seen say nothing.
+        slight = all(voice.speaks.tier == "weak" for voice in belief.support)
+        probability = 0.0 if slight else min(probability, LONE)
     if len(belief.support) == 1 and _is_a_lead(belief.support[0].speaks):
         probability = min(probability, LONE)
     return replace(belief, probability=probability)

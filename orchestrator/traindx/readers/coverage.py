@@ -21,7 +21,14 @@ class Limits:
     seconds: float = 25.0
     """for each kind of thing (series, errors, code, …); once they are spent, what is left is sampled"""
     files: Mapping[Role, int] = field(
-        default_factory=lambda: {"log": 5_000, "metrics": 5_000, "config": 2_000, "checkpoint": 500, "data": 2_000}
+        default_factory=lambda: {
+            "log": 5_000,
+            "metrics": 5_000,
+            "config": 2_000,
+            "checkpoint": 500,
+            "data": 2_000,
+            "trace": 5_000,
+        }
     )
     points: int = 4_000_000
     """points of all series together: some 160 MB"""

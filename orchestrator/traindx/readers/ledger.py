@@ -17,6 +17,7 @@ _NAMES: dict[Role, str] = {
     "config": "config files",
     "checkpoint": "checkpoints",
     "data": "data files",
+    "trace": "traces",
 }
 _STREAMED: frozenset[Role] = frozenset({"log", "metrics", "data"})
 """files that are sampled once the time is up; the others are read whole or not at all"""

@@ -36,6 +36,8 @@ from traindx.readers.model import LogError, Role, RunFile, Series, Setting, Unre
 from traindx.readers.series.alike import mark_duplicates, mark_epochs
 from traindx.readers.tables.arrays import ArrayInfo
 from traindx.readers.tables.datatables import TableInfo
+from traindx.readers.traces import flight, stacks
+from traindx.readers.traces.stacks import Stack
 from traindx.runtime.scope import Scope
 
 _MOST_TRACKED = 2_000
@@ -131,6 +133,25 @@ class Run:
         """What logs tell of the distributed job that wrote them; nothing of those that tell nothing."""
         found = self._read("log", lambda handle, file: [self._log(file).cluster(handle)])
         return [row for row in found if row.rank or row.job or row.ranks or row.launchers]
+
+    @cached_property
+    def flights(self) -> list[LogError]:
+        """What flight recorders tell of the collectives of each rank, in the words of its watchdog."""
+        return self._read(
+            "trace", lambda handle, file: self._remark.said(flight.read_flight(handle, file.path, file.size))
+        )
+
+    @cached_property
+    def stacks(self) -> list[Stack]:
+        """Stacks of processes that were printed while they ran, one for each process."""
+        found: list[Stack] = []
+        for file in self.files:
+            if file.role in {"log", "trace", "other", "output"} and 0 < file.size <= stacks.LARGEST:
+                with self._remark.guarding(file.path), self.scope.open(file.path) as handle:
+                    data = handle.read(stacks.LARGEST)
+                    if any(sign in data for sign in stacks.SIGNS):
+                        found += stacks.read_stacks(data.decode("utf-8", "replace"), file.path)
+        return found
 
     @cached_property
     def code(self) -> list[CodeUnit]:

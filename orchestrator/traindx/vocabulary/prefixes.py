@@ -10,6 +10,8 @@ PREFIX = re.compile(
     r"[\[(]?\d{4}[-/]\d\d[-/]\d\d[T ,]\d\d?:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?[\])]?:?"
     r"|[\[(]?\d\d?:\d\d:\d\d(?:[.,]\d{1,9})?[\])]?"
     r"|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{1,9} {1,8}\d{1,9} [^\s\]]{1,120}\]"
+    # `[E626 05:14:36.393067540 ProcessGroupNCCL.cpp:632]`, and `[E ProcessGroupNCCL.cpp:563]` of older releases
+    r"|\[[IWEF](?:\d{3,4} \d\d:\d\d:\d\d\.\d{1,9})? \w{1,60}\.(?:cpp|cc|hpp|h):\d{1,6}\]"
     r"|[\[(]?(?:rank|RANK|Rank|local_rank|GPU|gpu|worker|node)[ :=_]?\d{1,5}[\])]?:?"
     r"|\[default\d{1,5}\]:"  # torchrun --tee
     r"|\(\w{1,60} pid=\d{1,9}(?:, ip=[\d.]{1,20})?\)"
@@ -24,7 +26,7 @@ PREFIX = re.compile(
 
 LEVEL = re.compile(
     r"(?:^|[\s\[(|-])(DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)(?=[\s\])|:,-])"
-    r"|^(?P<glog>[IWEF])\d{4} \d\d:\d\d:\d\d"
+    r"|(?:^|\[)(?P<glog>[IWEF])(?:\d{3,4} \d\d:\d\d:\d\d| \w{1,60}\.(?:cpp|cc|hpp|h):)"
 )
 """the level inside a prefix"""
 

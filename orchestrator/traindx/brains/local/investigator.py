@@ -54,7 +54,7 @@ class LocalInvestigator:
         planned = plan(specs, case.catalog, case.context)
         results = [await case.call(tool) for tool in planned.tools]
         signals = [signal for result in results for signal in result.signals]
-        signals += user_reports(case.request.message)
+        signals += user_reports(case.request.message, {row.kind for row in case.request.reported})
         for signal in signals:
             case.listener(Event(kind="finding", text=signal.claim))
         failed = [f"`{result.tool}` failed: {result.reason}" for result in results if result.status == "failed"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from traindx.contract import Signal
@@ -42,9 +43,12 @@ HEARD = (
         r"|fortgesetzt\w*|neustart\w*)\b|\bresum(?:ed|ing)\b",
     ),
 )
-VOCABULARY = {one.signal: one.what for one in HEARD}
+KINDS_HEARD = {"hang": ("said-hangs", "you say that the run hangs")}
+"""kinds of trouble that are signals as soon as they are reported"""
+VOCABULARY = {one.signal: one.what for one in HEARD} | dict(KINDS_HEARD.values())
 
 
-def user_reports(message: str) -> list[Signal]:
+def user_reports(message: str, kinds: Collection[str] = ()) -> list[Signal]:
     """The signals in what the user says; nobody can open them, so they carry no citation."""
-    return [Signal(id=one.signal, claim=one.what) for one in HEARD if one.pattern.search(message[:4000])]
+    said = [Signal(id=one.signal, claim=one.what) for one in HEARD if one.pattern.search(message[:4000])]
+    return said + [Signal(id=name, claim=what) for kind, (name, what) in KINDS_HEARD.items() if kind in kinds]

@@ -20,12 +20,13 @@ SIGNALS = {
 FEWEST_STEPS = 100
 AFTER = 12
 """lines after the last value in which a run says how it ended"""
-_DONE = re.compile(
+FINISHED = re.compile(
     r"early[ -]?stopp(?:ed|ing)(?! counter)|(?:done|finished|completed?) (?:the )?(?:training|run|fit)"
     r"|training (?:is |was )?(?:done|finished|complete)|restoring (?:the )?best"
     r"|(?:best|final) (?:model|weights|checkpoint) (?:saved|restored|loaded)",
     re.IGNORECASE,
 )
+"""how a run says that it is over"""
 _OUT_OF = re.compile(r"(?<![\d.])(\d{1,12})\s?/\s?(\d{1,12})(?![\d.])")
 
 
@@ -46,7 +47,7 @@ def detect(goal: Objective, ending: Excerpt) -> list[Signal]:
 def _in_order(ending: Excerpt) -> list[Signal]:
     """The run says itself, after its last value, that it is done or was stopped on purpose."""
     for number, text in list(ending.numbered())[1:]:
-        if _DONE.search(text[:400]):
+        if FINISHED.search(text[:400]):
             quote = quote_of(text)
             place = cite_line(ending.source, number, "the run ends normally", quote)
             return [Signal(id="run-ended-in-order", claim=f"the run ended normally: {quote}", citations=[place])]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePosixPath
 
 from traindx.contract import Citation, Fact, Signal
 from traindx.definitions.rules import ErrorPattern
 from traindx.detectors.citing import cite_line
 from traindx.detectors.errors.root import EXCEPTION, Logged, Reading, first_cause, read
-from traindx.readers.code.cells import frame_line
+from traindx.detectors.errors.telling import own_frame, told
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.model import LogError
 from traindx.vocabulary.error_texts import error_by_itself, error_patterns
@@ -18,7 +17,7 @@ from traindx.vocabulary.exceptions import known_exceptions
 AROUND = 3
 """lines of code that are shown on each side of the one that raised"""
 SIGNALS = {
-    **{one.name: one.means for one in error_patterns() if one.names_a_cause},
+    **{one.name: one.means for one in error_patterns() if one.role in {"root", "cascade"}},
     "error-unexplained": "the run ended with an exception that matches no known error family",
     "error-survived": "an error after which the run went on, or of which it says that it goes on",
     "run-ended-by-error": "the last thing the run printed is an error",
@@ -43,10 +42,10 @@ def detect(
     if cause is not None:
         ended = [one.row for one in readings if one.row.frames and not one.survived] or [cause.row]
         found += [_of_cause(cause, readings, code)]
-        found += [_signal("run-ended-by-error", "the run ended with an error", ended[-1], code)]
+        found += [told("run-ended-by-error", "the run ended with an error", ended[-1], code)]
     else:
         final = next((one.row for one in readings if _ends(one, errors, last_value)), None)
-        found += [_signal("error-at-the-end", "nothing was logged after this", final, code) if final else None]
+        found += [told("error-at-the-end", "nothing was logged after this", final, code) if final else None]
     return [signal for signal in found if signal is not None]
 
 
@@ -59,12 +58,12 @@ def _of_cause(cause: Reading, readings: Sequence[Reading], code: Sequence[CodeUn
         facts["followed_by"] = len(after)
     if cause.family is None:
         return _unexplained(cause.row, [one.row for one in readings], code, facts)
-    return _signal(cause.family.name, cause.family.means, cause.row, code, facts)
+    return told(cause.family.name, cause.family.means, cause.row, code, facts)
 
 
 def _of_survived(readings: Sequence[Reading], code: Sequence[CodeUnit]) -> Signal | None:
     row = next((one.row for one in readings if one.survived and one.role not in {None, "advice", "teardown"}), None)
-    return _signal("error-survived", "the run went on after this error", row, code) if row is not None else None
+    return told("error-survived", "the run went on after this error", row, code) if row is not None else None
 
 
 def _ends(one: Reading, errors: Sequence[LogError], last_value: tuple[str, int] | None) -> bool:
@@ -79,14 +78,14 @@ def _ends(one: Reading, errors: Sequence[LogError], last_value: tuple[str, int] 
 
 def _unexplained(row: LogError, errors: Sequence[LogError], code: Sequence[CodeUnit], more: dict[str, Fact]) -> Signal:
     """An exception with what is known of its class, the code around the user's own line, and what came of it."""
-    signal = _signal("error-unexplained", "an exception ended the run", row, code, more)
+    signal = told("error-unexplained", "an exception ended the run", row, code, more)
     facts, places = dict(signal.facts), list(signal.citations)
     raised = EXCEPTION.search(row.text)
     name = raised[1].rpartition(".")[2] if raised else ""
     known = known_exceptions().get(name)
     if known is not None:
         facts |= {"exception": name, "exception_means": known.means, "exception_look": known.look}
-    frame = _own_frame(row, code)
+    frame = own_frame(row, code)
     if frame is not None and frame[0].quote(frame[1]):
         unit, line = frame
         locator, text = unit.around(line, AROUND)
@@ -108,31 +107,3 @@ def _chained(row: LogError, errors: Sequence[LogError]) -> LogError:
         (one for one in errors if one.follows == row.line and one.source == row.source and one is not row), None
     )
     return row if later is None or later.line <= row.line else _chained(later, errors)
-
-
-def _signal(
-    name: str, means: str, row: LogError, code: Sequence[CodeUnit], more: dict[str, Fact] | None = None
-) -> Signal:
-    places = [cite_line(row.source, row.line, means, row.text)]
-    facts: dict[str, Fact] = {**(more or {}), "error": row.text, "error_place": f"{row.source}:{row.line}"}
-    frame = _own_frame(row, code)
-    if frame is not None:
-        unit, line = frame
-        facts["frame"] = unit.place(line)
-        if unit.quote(line):
-            places.append(cite_line(unit.path, unit.file_line(line), "the line that raised it", unit.quote(line)))
-    return Signal(id=name, claim=f"{means}: {row.text}", citations=places, facts=facts)
-
-
-def _own_frame(row: LogError, code: Sequence[CodeUnit]) -> tuple[CodeUnit, int] | None:
-    """The innermost frame in a file of the run folder, and its line of code: libraries raise, users' lines cause."""
-    units = {PurePosixPath(unit.path).name: unit for unit in code}
-    notebook = next((unit for unit in code if unit.path == row.source and unit.notebook), None)
-    for printed, line in reversed(row.frames):
-        in_cell = frame_line(notebook.notebook, printed, line) if notebook and notebook.notebook else None
-        if notebook is not None and in_cell is not None:
-            return notebook, in_cell
-        name = PurePosixPath(printed.replace("\\", "/")).name
-        if name in units and "site-packages" not in printed:
-            return units[name], line
-    return None

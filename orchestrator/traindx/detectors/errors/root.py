@@ -16,6 +16,8 @@ from traindx.readers.model import LogError, Series
 EXCEPTION = re.compile(r"(?:^|[\s:\]])([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Failure|Iteration))\b")
 RECORDS = 2
 """values of one series after an error that show the run going on: a progress bar repeats its last one as it closes"""
+_BARE = re.compile(EXCEPTION.pattern + r"(?::|\s{0,4}$)")
+"""an exception's line by itself: a program that catches what it meets prints no more than that"""
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")
 
 
@@ -34,6 +36,11 @@ class Reading:
         if self.family is not None:
             return self.family.role
         return "root" if self.row.frames and EXCEPTION.search(self.row.text) else None
+
+    @property
+    def bare(self) -> bool:
+        """Whether it is the line of an exception of no family, without its traceback."""
+        return self.family is None and not self.row.frames and _BARE.search(self.row.text) is not None
 
     @property
     def rank(self) -> int | None:
@@ -111,7 +118,8 @@ def first_cause(readings: Sequence[Reading]) -> Reading | None:
     if not roots and any(one.role in {"cascade", "teardown"} for one in living):
         # One process of several fell; the others went on for a few steps before they noticed.
         roots = [one for one in readings if one.role == "root" and one.row.frames and one.rank is not None][-1:]
-    candidates = _heads(roots) or [one for one in living if one.role == "cascade"]
+    bare = [one for one in living if one.bare]
+    candidates = _heads(roots) or bare or [one for one in living if one.role == "cascade"]
     if not candidates:
         return None
     blamed = {one.row.rank for one in readings if one.row.rank is not None and _tells_first(one)}

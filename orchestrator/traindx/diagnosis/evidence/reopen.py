@@ -15,6 +15,7 @@ from traindx.errors import TraindxError
 from traindx.readers import Run, Series
 from traindx.readers.code.cells import CELL
 from traindx.readers.quoting import MOST_LINES
+from traindx.readers.traces.flight import PLACE
 from traindx.redaction import Redactor
 from traindx.runtime import tool
 
@@ -82,6 +83,8 @@ def _at_its_place(citation: Citation, run: Run) -> tuple[Opened, Known]:
         return _at_line(citation, first, min(int(line.group(2) or first), first + MOST_LINES), run)
     if point:
         return _at_point(citation, point, run)
+    if citation.locator.startswith(PLACE):
+        return _in_flight(citation, run)
     if tensor:
         return _at_tensor(citation, tensor.group(1), run)
     if not citation.quote.strip():
@@ -157,6 +160,15 @@ def _at_tensor(citation: Citation, name: str, run: Run) -> tuple[Opened, Known]:
     if not citation.quote.strip():
         return Opened(verified=False, why="nothing is quoted"), known
     return _refuted(f"`{name}` has the shape {list(shape)}"), known
+
+
+def _in_flight(citation: Citation, run: Run) -> tuple[Opened, Known]:
+    """What a flight recorder's dump says of a rank's collectives."""
+    said = [row.text for row in run.flights if row.source == citation.source]
+    known = Known([value for text in said for value in values_in(_spaced(text))])
+    if citation.quote.strip() and any(_folded(citation.quote) in _folded(text) for text in said):
+        return Opened(verified=True), known
+    return _refuted(f"the dump `{citation.source}` says something else"), known
 
 
 def _somewhere(citation: Citation, run: Run) -> bool:

@@ -17,6 +17,7 @@ from traindx.readers.logs.lines import RawBlocks
 from traindx.readers.logs.ranks import LABEL, labels_ranks, prefix_of
 from traindx.readers.logs.resumed import speaks_of_resuming
 from traindx.readers.model import LogError
+from traindx.vocabulary.collectives import COLLECTIVE
 from traindx.vocabulary.error_texts import error_by_itself
 from traindx.vocabulary.prefixes import LEVEL, PREFIX
 
@@ -24,6 +25,8 @@ LONGEST = 2_000
 """characters of a line that are kept"""
 _FIRST = 200
 """different errors that are kept from the beginning of a file, and different warnings half as many"""
+_RANKS = 4_096
+"""lines in which a rank tells how far its collectives came that are kept"""
 _LAST = 50
 """errors and warnings that are kept from its end"""
 _MOST_CLEAN = 20_000
@@ -71,7 +74,7 @@ class _Reader:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self._kept = {"error": _Kept(_FIRST), "warning": _Kept(_FIRST // 2)}
+        self._kept = {"error": _Kept(_FIRST), "warning": _Kept(_FIRST // 2), "collective": _Kept(_RANKS)}
         self.noted = 0
         self._open: dict[str, Traceback] = {}
         self._last: dict[str, int] = {}
@@ -188,7 +191,10 @@ class _Reader:
             rank = prefix_of(line, self.labelled)[1] if rank is None else rank
             told = rank if rank >= 0 else None
             seen = LogError(self.source, number, line.strip()[:LONGEST], kind, frames, follows, rank=told)
-            self._kept[kind].note(key[1], seen)
+            if COLLECTIVE.search(said):  # every rank says the same of itself
+                self._kept["collective"].note(f"{told}: {said}", seen)
+            else:
+                self._kept[kind].note(key[1], seen)
 
     def found(self) -> list[LogError]:
         """What was kept, in the order of the lines."""
@@ -197,7 +203,7 @@ class _Reader:
     def remarks(self) -> list[str]:
         """What was left out, in words."""
         return [
-            f"of the {kind}s in `{self.source}`, {kept.left_out:,} between the first and the last were left out"
+            f"of the {kind} lines in `{self.source}`, {kept.left_out:,} between the first and the last were left out"
             for kind, kept in self._kept.items()
             if kept.left_out
         ]

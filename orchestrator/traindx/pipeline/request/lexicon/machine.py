@@ -102,8 +102,12 @@ CRASHES: tuple[Phrase, ...] = (
     ),
     phrase(
         r"\bhang(?:s|ing)?\b|\bhung\b|\bfre+zes?\b|\bdeadlock\w*|\bstands still|\bnot responding"
-        r"|\bno output for|\bstuck (?:at|in|on) (?:the )?(?:epoch 0|step 0|first|beginning|start|init)"
-        r"|\bno (?:\w+ )?activity",
+        r"|\bno (?:new )?(?:output|log lines?|logs|prints?) (?:for|since|after|any ?more)"
+        r"|\bstuck (?:at|in|on) (?:the )?(?:epoch 0|step 0|first|beginning|start|init)"
+        r"|\bno (?:\w+ )?activity|\bnothing (?:more |new |else )?(?:happens|is (?:printed|logged)|since|for \d)"
+        r"|\b(?:just|simply|silently|suddenly) (?:stops?|stopped)\b"
+        r"|\bstop(?:s|ped) (?:logging|printing|responding|making)|\bsits there\b|\bnot moving any ?more"
+        r"|\bstuck (?:for|since|overnight|forever)|\bstall(?:s|ed) (?:for|at|after) (?:\d+ (?:h|min)|step|iter|batch)",
         hang=4,
     ),
     phrase(

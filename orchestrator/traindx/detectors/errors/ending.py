@@ -1,0 +1,198 @@
+"""How a log ends that tells of no error: it stops in the middle, or after a silence that no step takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from traindx.contract import Fact, Signal
+from traindx.detectors.citing import cite, cite_line, where
+from traindx.detectors.curves.completion import FINISHED
+from traindx.detectors.curves.objective import Objective
+from traindx.readers.model import Excerpt, LogError, Setting, Stretch
+
+SIGNALS = {
+    "log-stops": "the log ends with ordinary output: no error, and no word that the run is over",
+    "stopped-short": "the log ends before the run had reached its planned length, without an error",
+    "silence-before-end": "between the last progress and what ended the job lies far more time than a step takes",
+    "alive-without-progress": "the log goes on, and the training does not",
+    "interrupted-while-waiting": "the run was interrupted while it waited for a queue, a lock or another process",
+}
+TAIL = 400
+"""lines after the last value that are looked at"""
+SILENCE = 20.0
+"""times the usual distance between two logged values"""
+SHORTEST_SILENCE = 600.0
+"""seconds below which a pause is no hang: checkpoints, evaluation and compilation take minutes"""
+BEATS = 5
+"""lines with times after the last value that show a process alive"""
+_STAMP = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[T ,](\d\d):(\d\d):(\d\d)")
+_TOTAL = re.compile(r"(?<![\d.:/-])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.:/-])")
+_ENDED = re.compile(r"CANCELLED AT|DUE TO TIME LIMIT|KeyboardInterrupt|SIGTERM|SIGINT|[Tt]erminated|signal 15|Killed")
+_WAITING = re.compile(
+    r"(?:queues?|connection|selectors?|threading|popen_fork|synchronize|dataloader|socket|ssl|subprocess"
+    r"|distributed_c10d|filelock|multiprocess\w*)\.py$"
+)
+_PLANS = ("max_steps", "num_steps", "total_steps", "train_steps", "max_iters", "num_iterations", "epochs", "num_epochs",
+          "max_epochs", "num_train_epochs", "n_epochs", "iterations")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The last lines of a run: from the line of its last value on, as far as the file goes or `TAIL` lines."""
+
+    lines: Excerpt
+
+    @property
+    def after(self) -> list[tuple[int, str]]:
+        """The lines after the last value that say something."""
+        return [(number, text) for number, text in list(self.lines.numbered())[1:] if text.strip()]
+
+
+def wanted_lines(goal: Objective) -> Stretch | None:
+    """The line of the last value and those after it."""
+    last = len(goal) - 1
+    if last < 0 or goal.series.place != "line":
+        return None
+    line = int(goal.series.lines[last])
+    return Stretch(goal.series.source_at(last), line, line + TAIL)
+
+
+def detect(goal: Objective, ending: Ending, errors: Sequence[LogError], settings: Sequence[Setting]) -> list[Signal]:
+    """What can be said of the end of a run that was under way."""
+    after = ending.after
+    if any(FINISHED.search(text[:400]) for _, text in after):
+        return []
+    found = [_silence(goal, after), _alive(goal, after)]
+    if not any(row.kind == "error" for row in errors) and len(after) < BEATS:
+        found += [_stopped(goal, ending, settings)]
+    return [one for one in found if one is not None]
+
+
+def before_training(tail: Excerpt, errors: Sequence[LogError]) -> list[Signal]:
+    """A log with no value in it that ends with ordinary output."""
+    lines = [(number, text) for number, text in tail.numbered() if text.strip()]
+    if not lines or any(row.kind == "error" for row in errors) or FINISHED.search(lines[-1][1][:400]):
+        return []
+    number, text = lines[-1]
+    claim = "the log ends here, before the first step"
+    facts: dict[str, Fact] = {"last_line": text.strip()[:160], "last_place": f"{tail.source}:{number}"}
+    return [Signal(id="log-stops", claim=claim, citations=[cite_line(tail.source, number, claim)], facts=facts)]
+
+
+def interrupted(errors: Sequence[LogError]) -> list[Signal]:
+    """An interrupt whose innermost frames stand in a queue, a lock or a socket."""
+    for row in errors:
+        inner = [frame for frame, _ in row.frames[-4:]]
+        waits = [frame for frame in inner if _WAITING.search(frame)]
+        if "KeyboardInterrupt" in row.text and waits:
+            claim = f"the run was interrupted while it waited in `{waits[-1].rsplit('/', 1)[-1]}`"
+            place = cite_line(row.source, row.line, claim, row.text)
+            facts: dict[str, Fact] = {"waited_in": waits[-1].rsplit("/", 1)[-1]}
+            return [Signal(id="interrupted-while-waiting", claim=claim, citations=[place], facts=facts)]
+    return []
+
+
+def _stopped(goal: Objective, ending: Ending, settings: Sequence[Setting]) -> Signal | None:
+    series, last = goal.series, len(goal) - 1
+    if not np.isfinite(goal.costs[last]):
+        return None
+    plan = _planned(goal, "".join(ending.lines.lines[:1]), settings)
+    at = float(series.at[last])
+    if plan is not None and at >= 0.97 * plan:
+        return None
+    facts: dict[str, Fact] = {"last_at": where(series, last)}
+    if plan is None:
+        claim = f"the log ends at {where(series, last)} with no error and no word that the run is over"
+        return Signal(id="log-stops", claim=claim, citations=[cite(series, last, "the last logged value")], facts=facts)
+    facts["planned"] = f"{plan:.10g}"
+    claim = f"the log ends at {where(series, last)} of {plan:.10g}, with no error"
+    return Signal(id="stopped-short", claim=claim, citations=[cite(series, last, "the last logged value")], facts=facts)
+
+
+def _planned(goal: Objective, line: str, settings: Sequence[Setting]) -> float | None:
+    """The planned last step or epoch, as the last line counts towards it or a setting gives it."""
+    at = float(goal.series.at[len(goal) - 1])
+    for done, total in _TOTAL.findall(line):
+        if abs(int(done) - at) <= 1 and int(total) >= int(done):
+            return float(total)
+    epochs = goal.series.axis == "epoch"
+    for row in settings:
+        key = row.key.rsplit(".", 1)[-1].lower()
+        number = isinstance(row.value, int | float) and not isinstance(row.value, bool)
+        if key in _PLANS and number and ("epoch" in key) == epochs and float(row.value) >= 1:
+            return float(row.value)
+    return None
+
+
+def _silence(goal: Objective, after: Sequence[tuple[int, str]]) -> Signal | None:
+    """The time from the last value to the line that ended the job, against the time between two values."""
+    series, last = goal.series, len(goal) - 1
+    walls = series.walls
+    if walls is None or len(walls) < 4 or not np.isfinite(walls[last]):
+        return None
+    pauses = np.diff(walls[np.isfinite(walls)])
+    usual = float(np.median(pauses[pauses > 0])) if bool((pauses > 0).any()) else 0.0
+    longest = float(pauses.max()) if len(pauses) else 0.0
+    for number, text in after:
+        at = _seconds(text)
+        if at is None:
+            continue
+        pause = at - float(walls[last])
+        if not _ENDED.search(text):
+            return None if pause <= 2 * max(usual, longest) else _silent(goal, number, text, pause, usual, longest)
+        return _silent(goal, number, text, pause, usual, longest)
+    return None
+
+
+def _silent(goal: Objective, number: int, text: str, pause: float, usual: float, longest: float) -> Signal | None:
+    if usual <= 0 or pause < max(SHORTEST_SILENCE, SILENCE * usual, 2 * longest):
+        return None
+    series, last = goal.series, len(goal) - 1
+    source = series.source_at(last)
+    claim = f"{_span(pause)} pass between {where(series, last)} and the next line; a logged step takes {_span(usual)}"
+    places = [cite(series, last, "the last progress"), cite_line(source, number, f"{_span(pause)} later", text.strip())]
+    facts: dict[str, Fact] = {"last_at": where(series, last), "silence": _span(pause), "usual_pause": _span(usual)}
+    return Signal(id="silence-before-end", claim=claim, citations=places, facts=facts)
+
+
+def _alive(goal: Objective, after: Sequence[tuple[int, str]]) -> Signal | None:
+    """Lines with times that go on for long after the last value, none of them an ending."""
+    series, last = goal.series, len(goal) - 1
+    walls = series.walls
+    stamped = [(number, text, at) for number, text in after if (at := _seconds(text)) is not None]
+    if walls is None or len(walls) < 4 or len(stamped) < BEATS or not np.isfinite(walls[last]):
+        return None
+    pauses = np.diff(walls[np.isfinite(walls)])
+    usual = float(np.median(pauses[pauses > 0])) if bool((pauses > 0).any()) else 0.0
+    number, text, at = stamped[-1]
+    span = at - float(walls[last])
+    if usual <= 0 or span < max(SHORTEST_SILENCE, SILENCE * usual, 2 * float(pauses.max())):
+        return None
+    claim = f"for {_span(span)} after {where(series, last)} lines are written, and no step is logged"
+    places = [
+        cite(series, last, "the last progress"),
+        cite_line(series.source_at(last), number, f"still alive {_span(span)} later", text.strip()),
+    ]
+    facts: dict[str, Fact] = {"last_at": where(series, last), "silence": _span(span), "usual_pause": _span(usual)}
+    return Signal(id="alive-without-progress", claim=claim, citations=places, facts=facts)
+
+
+def _seconds(text: str) -> float | None:
+    found = _STAMP.search(text)
+    if found is None:
+        return None
+    try:
+        return (datetime(*map(int, found.groups())) - datetime(1970, 1, 1)).total_seconds()  # type: ignore[arg-type]
+    except ValueError:
+        return None
+
+
+def _span(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7_200 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,1 @@
+"""What machines and processes were doing: flight recorders, stacks of all ranks."""

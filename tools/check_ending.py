@@ -1,0 +1,54 @@
+"""How the run ended where no error tells: it stopped in the middle, fell silent, or was interrupted while it waited."""
+
+from traindx.detectors.curves.objective import objective
+from traindx.detectors.errors import ending
+from traindx.readers import Run
+from traindx.readers.excerpts import read_excerpt
+from traindx.readers.model import Excerpt, Stretch
+from traindx.runtime import NoData, ToolInput, ToolOutput, tool
+
+
+class Input(ToolInput):
+    """No options: the end of the log that the run is judged by is looked at."""
+
+
+class EndReport(ToolOutput):
+    """The last lines of the run."""
+
+    source: str
+    last_lines: list[str]
+
+
+@tool(needs=["files"], emits=ending.SIGNALS)
+def check_ending(given: Input, run: Run) -> EndReport:  # noqa: ARG001 - every tool takes its input
+    """Look at how the log ends: in the middle of the planned steps without a word, after a long silence, with lines
+    that go on while no step is logged, or with an interrupt that shows what the run waited for.
+    """
+    goal = run.once(objective)
+    wanted = ending.wanted_lines(goal) if goal is not None else None
+    waiting = ending.interrupted(run.errors)
+    if goal is not None and wanted is not None:
+        lines = read_excerpt(run, wanted)
+        found = ending.detect(goal, ending.Ending(lines), run.errors, run.settings)
+        return EndReport(source=lines.source, last_lines=_shown(lines), signals=[*found, *waiting])
+    tail = _tail(run) if goal is None else None
+    if tail is None:
+        raise NoData("no text log whose end could be looked at")
+    return EndReport(
+        source=tail.source, last_lines=_shown(tail), signals=[*ending.before_training(tail, run.errors), *waiting]
+    )
+
+
+def _shown(lines: Excerpt) -> list[str]:
+    return [line[:300] for line in lines.lines[-8:]]
+
+
+def _tail(run: Run) -> Excerpt | None:
+    """The last lines of the largest log."""
+    logs = sorted((file for file in run.files if file.role == "log" and file.size), key=lambda file: -file.size)
+    if not logs:
+        return None
+    path = logs[0].path
+    with run.scope.open(path) as handle:
+        count = sum(block.count(b"\n") for block in iter(lambda: handle.read(1 << 20), b"")) + 1
+    return read_excerpt(run, Stretch(path, max(1, count - 20), count))
