@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools.signal_case import falling
+from traindx import diagnose
 from traindx.pipeline.request.attempts import attempt_named
 from traindx.readers import Run, Scope
 
@@ -14,6 +16,11 @@ from traindx.readers import Run, Scope
 def records(last: int, first: int = 0, form: str = "step {at} loss {loss:.3f}") -> str:
     """Lines of a run that learns."""
     return "".join(form.format(at=at, loss=5 - 0.05 * at) + "\n" for at in range(first, last))
+
+
+def going_on(part: int) -> str:
+    """The steps of an epoch, counted from nought, with a loss that goes on from the epoch before."""
+    return "".join(f"step {at} loss {5 - 0.05 * (10 * part + at):.3f}\n" for at in range(10))
 
 
 HEAD = "Loading data from /data\nNamespace(lr=0.1, epochs=10)\nmodel has 12,000 parameters\n"
@@ -69,24 +76,21 @@ def test_an_earlier_attempt_can_be_chosen(tmp_path: Path) -> None:
         HEAD + records(20) + DIED + HEAD + "Resuming from checkpoint at step 15\n" + records(30, 15),
         HEAD + records(20) + DIED + HEAD + "Resuming from checkpoint ckpt.pt\n" + records(30),
         HEAD + records(20) + DIED + HEAD + records(30, 20),
-        "Building the model\n"
-        + "".join(f"Fold {fold}/5\nBuilding the model\n" + records(10, 1) for fold in range(1, 6)),
         "".join(f"=== Stage {stage}: length {128 * stage} ===\nloading shards\n" + records(10) for stage in (1, 2, 3)),
         "".join(f"Training on task {task}\nloading the shards\n" + records(10, 1, EPOCH) for task in "ABC"),
         "Starting the training of net\n" + "".join(f"Epoch {epoch}\n" + records(10) for epoch in (1, 2, 3)),
-        "Starting the training of net\n" + "".join("new epoch\n" + records(10) for _ in range(3)),
-        "".join("a new epoch begins\n" + records(10) for _ in range(3)),
+        "Starting the training of net\n" + "".join("new epoch\n" + going_on(part) for part in range(3)),
+        "".join("a new epoch begins\n" + going_on(part) for part in range(3)),
         "loading the shards\n" * 4 + "".join(f"step {at} loss 4.{rank}\n" for at in range(20) for rank in range(4)),
         ("loading shards\n" + records(3)) + "loading shards\n" + LATE,
-        records(11, 1, EPOCH) * 3,
         HEAD + records(20) + HEAD + "test accuracy 0.91\n",
-        HEAD + records(20) + "Loading data from /data\nfine-tuning the head\n" + records(20),
+        HEAD + records(20) + "Loading data from /data\nfine-tuning the head\n" + going_on(2),
         HEAD + records(9) + "ValueError: bad sample skipped\n" + records(20, 9),
         "Starting\n" + "".join(f"step {at} loss 4.{at}\n" + (VALIDATED if at % 5 == 4 else "") for at in range(20)),
     ],
     ids=[
-        "resumed", "resumed from nought", "goes on", "folds", "stages", "tasks", "steps of an epoch",
-        "steps of an unnamed epoch", "epoch alone", "ranks", "late rank", "complete three times", "final evaluation",
+        "resumed", "resumed from nought", "goes on", "stages", "tasks", "steps of an epoch",
+        "steps of an unnamed epoch", "epoch alone", "ranks", "late rank", "final evaluation",
         "second stage", "skipped sample", "validation",
     ],
 )  # fmt: skip
@@ -94,6 +98,36 @@ def test_parts_of_one_run_are_no_attempts(tmp_path: Path, text: str) -> None:
     (tmp_path / "train.log").write_text(text)
     run = Run(Scope.of(tmp_path))
     assert [row.first for row in run.attempts["train.log"]] == [1]
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        ("Building\n" + "".join(f"Fold {fold}/3\nBuilding\n" + records(10, 1) for fold in (1, 2, 3)), [1, 13, 24]),
+        ("".join(f"seed {seed}\n" + records(12) for seed in (0, 1)), [1, 14]),
+        (records(11, 1, EPOCH) * 3, [1, 11, 21]),
+        ("\n".join([records(30), "=" * 20, records(30)]), [1, 31]),
+    ],
+    ids=["folds", "seeds", "complete three times", "a rule between them"],
+)
+def test_folds_and_seeds_are_runs_of_their_own(tmp_path: Path, text: str, starts: list[int]) -> None:
+    (tmp_path / "train.log").write_text(text)
+    run = Run(Scope.of(tmp_path))
+    assert [row.first for row in run.attempts["train.log"]] == starts
+    assert all(row.repeat for row in run.attempts["train.log"])
+
+
+def test_the_worst_of_several_seeds_is_the_answer(tmp_path: Path) -> None:
+    curve = falling(40)
+    well = "".join(f"step {at} loss {loss:.3f}\n" for at, loss in enumerate(curve))
+    broken = "".join(f"step {at} loss {'nan' if at > 20 else loss}\n" for at, loss in enumerate(curve))
+    (tmp_path / "train.log").write_text(f"seed 0\n{well}seed 1\n{broken}seed 2\n{well}")
+    found = diagnose(tmp_path, "is this fine?", brain="local")
+    assert found.status == "diagnosis_complete"
+    assert found.root_causes[0].id == "non-finite-loss"
+    assert any("number 2" in note for note in found.provenance.notes)
+    last = diagnose(tmp_path, "how is the last seed?", brain="local")
+    assert last.status == "healthy"
 
 
 @pytest.mark.parametrize(

@@ -159,6 +159,9 @@ class ContextPackage(Value):
     missing: list[str] = Field(default_factory=list, description="what was looked for and not found, or not read")
     unread: list[UnreadFile] = Field(default_factory=list, description="files that a reader failed on")
     attempts: int = Field(default=1, description="how many attempts wrote the log that was started most often")
+    repeats: bool = Field(
+        default=False, description="whether those are folds or seeds that one program trained in turn"
+    )
     notable: list[str] = Field(default_factory=list, description="those of `missing` that every report shows")
     run: str = Field(default="", description="name of the run folder")
     series: list[SeriesSummary] = Field(default_factory=list)

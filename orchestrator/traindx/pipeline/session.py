@@ -28,8 +28,8 @@ from traindx.pipeline.inputs import OpenRun, open_part
 from traindx.pipeline.options import Choices
 from traindx.pipeline.registry import Registry
 from traindx.pipeline.request import compile_phrases
-from traindx.pipeline.request.attempts import attempt_named
-from traindx.pipeline.several import examined, picked, scope_of, to_examine, worst
+from traindx.pipeline.request.attempts import attempt_named, speaks_of_an_attempt
+from traindx.pipeline.several import MOST_EXAMINED, examined, picked, scope_of, to_examine, worst
 from traindx.pipeline.transcript import TranscriptFile, default_place, read_transcript
 
 if TYPE_CHECKING:
@@ -112,6 +112,8 @@ class Session:
         context = await self.context()
         if len(context.runs) > 1 and picked(context.runs, message) is None:
             return self._done(await self._diagnose_several(message, specialist, context))
+        if context.repeats and self.run.scope.attempt is None and not speaks_of_an_attempt(message):
+            return self._done(await self._diagnose_repeats(message, specialist, context.attempts))
         return self._done(await self._diagnose_one(message, specialist))
 
     async def _diagnose_one(self, message: str, specialist: str | None) -> Diagnosis:
@@ -142,6 +144,24 @@ class Session:
         await self._narrowed(rows, chosen[place])
         answer = answers[place] if self.claude is None else await self._diagnose_one(message, specialist)
         return among_several(answer, runs, chosen[place].path)
+
+    async def _diagnose_repeats(self, message: str, specialist: str | None, count: int) -> Diagnosis:
+        """Each fold or seed of one log is looked into for itself, the last ones first; the worst is the answer."""
+        numbers = list(range(count, 0, -1))[:MOST_EXAMINED]
+        whole, answers = self.run, []
+        for number in numbers:
+            self._tell(f"examining run {number} of {count} in one log")
+            with open_part(whole, replace(whole.scope, attempt=number), self.listener) as part:
+                async with Session(part, {"brain": "local", "listener": self.listener}) as one:
+                    answers.append(await one._diagnose_one(message, specialist))
+        number = numbers[worst(answers)]
+        failed = sum(bool(answer.named) and answer.status != "healthy" for answer in answers)
+        self._notes.append(
+            f"{count} runs stand one after another in the same log; {len(numbers)} were examined, {failed} of them show"
+            f" a fault; this is number {number}"
+        )
+        self.run = self._held.enter_context(open_part(whole, replace(whole.scope, attempt=number), self.listener))
+        return await self._diagnose_one(message, specialist)
 
     async def ask(self, question: str, specialist: str | None = None) -> str:
         """A follow-up question to a specialist of the latest diagnosis; raises `TraindxError` where nobody answers."""

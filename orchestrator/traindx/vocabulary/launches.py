@@ -29,10 +29,11 @@ def broke_off(line: str) -> bool:
     return _ENDED.search(line) is not None or error_by_itself().search(line) is not None
 
 
+_STAGES = "stage|phase|task|cycle|round|domain|level|experience|generation|curriculum|client|lesson|difficulty|epoch"
+_NUMBER = r"[ _:#=()\[\]-]{0,4}(\d{1,4}\b|[A-Z]\b|[a-z][\w-]{0,30})"
+ONE_MODEL = re.compile(rf"\b({_STAGES}){_NUMBER}", re.IGNORECASE)
+"""a heading of a part in which the same model goes on: `stage 2`, `task B`"""
 PART_OF_A_PLAN = re.compile(
-    r"\b(fold|stage|phase|task|trial|cycle|round|split|domain|level|experience|generation|curriculum|repeat|repetition|"
-    r"client|subject|lesson|difficulty)"
-    r"[ _:#=()\[\]-]{0,4}(\d{1,4}\b|[A-Z]\b|[a-z][\w-]{0,30})",
-    re.IGNORECASE,
+    rf"\b({_STAGES.removesuffix('|epoch')}|fold|trial|split|repeat|repetition|subject){_NUMBER}", re.IGNORECASE
 )
 """a heading of one of several things that a single program does one after the other: `Fold 2/5`, `task B`"""

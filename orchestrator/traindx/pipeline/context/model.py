@@ -40,4 +40,5 @@ class Survey(ToolOutput):
     missing: list[str] = Field(description="what was not found, not read, or left out")
     unread: list[UnreadFile] = Field(description="files that a reader failed on")
     attempts: int = Field(description="how many attempts wrote the log that was started most often")
+    repeats: bool = Field(description="whether those are folds or seeds that one program trained in turn")
     notable: list[str] = Field(default_factory=list, description="those of `missing` that every report shows")

@@ -74,6 +74,7 @@ def survey(given: Input, run: Run) -> Survey:  # noqa: ARG001 - every tool takes
         notable=notable_of(missing),
         unread=[UnreadFile(path=row.path, reason=row.reason) for row in run.unread],
         attempts=max((len(found) for found in run.attempts.values()), default=1),
+        repeats=any(row.repeat for found in run.attempts.values() for row in found),
     )
 
 

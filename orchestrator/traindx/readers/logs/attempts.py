@@ -1,8 +1,9 @@
 """Several attempts in one log: a job that was started again and went on writing to the same file.
 
-A new attempt counts from the start again. So do the folds of a cross-validation, the stages of a curriculum and the
-tasks of a sequence; an attempt also shows that a program was started (the lines it begins with come again), that the
-one before had died, or that it broke off before its own end. A run that goes on from a checkpoint is the same run.
+A new attempt counts from the start again. So do the stages of a curriculum and the tasks of a sequence; an attempt also
+shows that a program was started (the lines it begins with come again), that the one before had died, or that it broke
+off before its own end. Folds and seeds that one program trains one after the other are runs of their own as well: every
+counter starts again, and the loss is back where it began. A run that goes on from a checkpoint is the same run.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from itertools import pairwise
 from typing import BinaryIO
 
 from traindx.readers.logs.form import NUMBER, understand
+from traindx.readers.logs.levels import FEWEST_RECORDS, as_at_first
 from traindx.readers.logs.lines import LineIndex, excerpt, numbered
 from traindx.readers.logs.resumed import speaks_of_resuming
 from traindx.readers.model import Series
-from traindx.vocabulary.launches import LAUNCH, PART_OF_A_PLAN, broke_off
+from traindx.vocabulary.launches import LAUNCH, ONE_MODEL, PART_OF_A_PLAN, broke_off
 from traindx.vocabulary.prefixes import PREFIX
 
 MOST = 200
@@ -42,6 +44,8 @@ class Attempt:
 
     first: int
     last: int | None = None
+    repeat: bool = False
+    """whether one program trained it after another: a fold, a seed"""
 
 
 @dataclass
@@ -80,8 +84,32 @@ def find_attempts(handle: BinaryIO, series: Sequence[Series], listings: Sequence
     text = _Text(handle, frozenset(listings))
     records = _record_lines(series)
     starts = _starts(text, head, counted, records, _candidates(falls, again, records))
+    repeats = not starts
+    if repeats:
+        starts = _repeats(text, counted, records, _candidates(falls, [], records))
     edges = [1, *starts[:MOST]]
-    return [*(Attempt(first, after - 1) for first, after in pairwise(edges)), Attempt(edges[-1])]
+    lasts = [*(after - 1 for after in edges[1:]), None]
+    return [Attempt(first, last, repeats and len(edges) > 1) for first, last in zip(edges, lasts, strict=True)]
+
+
+def _repeats(text: _Text, counted: Sequence[Series], records: list[int], gaps: list[_Gap]) -> list[int]:
+    """The first line of every fold or seed but the first: nothing goes on from the one before."""
+    starts: list[int] = []
+    for gap in gaps[: 5 * MOST]:
+        since = starts[-1] if starts else 1
+        if (
+            gap.previous < since
+            or not _all_afresh(counted, since, gap)
+            or not as_at_first(counted, since, gap.previous + 1)
+        ):
+            continue
+        messages = [_message(line) for line in text.lines(max(gap.previous + 1, gap.first - _GAP), gap.first)]
+        if speaks_of_resuming(line.encode() for line in messages) or _next_of_a_plan(text, messages, since, ONE_MODEL):
+            return []
+        starts.append(gap.previous + 1)
+    # One that is much shorter than the others is a stage of its own, or a warm-up.
+    lengths = [after - before for before, after in pairwise([bisect_left(records, line) for line in [1, *starts]])]
+    return starts if lengths and min(lengths) >= FEWEST_RECORDS else []
 
 
 @dataclass(frozen=True)
@@ -225,7 +253,7 @@ def _start_between(text: _Text, head: _Head, since: int, gap: _Gap) -> _Start | 
     body = text.lines(max(gap.under_way, gap.previous - _BODY), gap.previous)
     usual = {_key(_message(line)) for line in body}
     resumed = [line for line in messages if _key(line) not in head.keys]
-    if speaks_of_resuming(line.encode() for line in resumed) or _next_of_a_plan(text, messages, since):
+    if speaks_of_resuming(line.encode() for line in resumed) or _next_of_a_plan(text, messages, since, PART_OF_A_PLAN):
         return None
     ends = [place for place, line in enumerate(lines) if broke_off(line)]
     keys = [_key(message) for message in messages]
@@ -246,17 +274,17 @@ def _start_between(text: _Text, head: _Head, since: int, gap: _Gap) -> _Start | 
     return _Start(gap.first) if _broke_off_early(body, lines[-1:]) else None
 
 
-def _next_of_a_plan(text: _Text, gap: list[str], since: int) -> bool:
+def _next_of_a_plan(text: _Text, gap: list[str], since: int, heading: re.Pattern[str]) -> bool:
     """Whether the gap heads the next fold, stage or task of one program: the same word, with another number."""
-    told = dict(_planned(gap))
+    told = dict(_planned(gap, heading))
     if not told:
         return False
-    earlier = dict(_planned(reversed([_message(line) for line in text.lines(since, since + _HEAD_LINES)])))
+    earlier = dict(_planned(reversed([_message(line) for line in text.lines(since, since + _HEAD_LINES)]), heading))
     return any(earlier.get(word, "") != number for word, number in told.items())
 
 
-def _planned(lines: Iterable[str]) -> list[tuple[str, str]]:
-    return [(found[1].lower(), found[2]) for line in lines if (found := PART_OF_A_PLAN.search(line[:200]))]
+def _planned(lines: Iterable[str], heading: re.Pattern[str]) -> list[tuple[str, str]]:
+    return [(found[1].lower(), found[2]) for line in lines if (found := heading.search(line[:200]))]
 
 
 def _broke_off_early(before: list[str], after: list[str]) -> bool:

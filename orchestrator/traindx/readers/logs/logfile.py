@@ -114,8 +114,9 @@ class LogFile:
             self._series = self._read_series(handle, part)
             place = self.attempts.index(self.judged) + 1
             which = "the last" if place == len(self.attempts) else f"number {place}"
+            what = "runs one after another" if self.judged.repeat else "attempts"
             self.remark(
-                f"`{self.path}` holds {len(self.attempts)} attempts, started at lines"
+                f"`{self.path}` holds {len(self.attempts)} {what}, started at lines"
                 f" {', '.join(str(row.first) for row in self.attempts[:10])}: {which} was judged"
             )
         self._part = part
@@ -128,7 +129,7 @@ class LogFile:
         ahead = part.first - 1
         inside = [replace(row, lines=row.lines - ahead) for row in self._series] if ahead else self._series
         found = find_attempts(part.view(handle), inside, [row.first - ahead for row in part.listings])
-        return tuple(Attempt(row.first + ahead, row.last and row.last + ahead) for row in found)
+        return tuple(replace(row, first=row.first + ahead, last=row.last and row.last + ahead) for row in found)
 
     def _read_series(self, handle: BinaryIO, part: Part) -> list[Series]:
         view = part.view(handle)
