@@ -145,3 +145,35 @@ def test_the_worst_of_several_seeds_is_the_answer(tmp_path: Path) -> None:
 )
 def test_a_message_may_name_an_attempt(message: str, wanted: int | None) -> None:
     assert attempt_named(message, 3) == wanted
+
+
+STARTED = "Loaded module: python3/3.7.5\nLoaded module: cuda/10.0\n"
+FAILED = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    main()\n{}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "starts", "judged"),
+    [
+        (
+            (STARTED + FAILED).format("ValueError: one") + (STARTED + FAILED).format("KeyError: 'two'"),
+            [1, 7],
+            "KeyError",
+        ),
+        ((STARTED + FAILED).format("ValueError: one") + STARTED, [1], "ValueError"),
+        (
+            "usage: t.py [-h]\nt.py: error: argument --a: bad\nusage: t.py [-h]\nt.py: error: argument --b: bad\n",
+            [1, 3],
+            "--b",
+        ),
+        (FAILED.format("ValueError: one") + FAILED.format("KeyError: 'two'"), [1], "ValueError"),
+        ((STARTED + FAILED.format("ValueError: one")) * 2 + "E1 torch.distributed.elastic failed\n", [1], "ValueError"),
+    ],
+    ids=["banner again", "started, nothing more", "arguments refused", "side by side", "several processes"],
+)
+def test_attempts_without_values_are_told_by_how_they_ended(
+    tmp_path: Path, text: str, starts: list[int], judged: str
+) -> None:
+    (tmp_path / "train.err").write_text(text)
+    run = Run(Scope.of(tmp_path))
+    assert [row.first for row in run.attempts["train.err"]] == starts
+    assert judged in run.errors[0].text

@@ -36,6 +36,9 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
         [
             "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 23.69 GiB total)",
             "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 1.50 GiB. GPU 0 has 64 GiB",
+            "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB. GPU 0 has a total capacity of"
+            " 63.42 GiB of which 1.20 GiB is free. If reserved but unallocated memory is large try setting"
+            " PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.",
             "RuntimeError: MPS backend out of memory (MPS allocated: 17.9 GB, max allowed: 18.13 GB).",
             "RuntimeError: CUDA error: out of memory",
             "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
@@ -100,6 +103,15 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
             "TypeError: dot_general requires contracting dimensions to have the same shape, got (10,) and (12,).",
         ],
         [],
+    ),
+    (
+        "error-module-system",
+        [],
+        [
+            "Lmod has detected the following error: The following module(s) are unknown:",
+            "ERROR: Unable to locate a modulefile for 'cuda/11.8'",
+            "/var/spool/job.sh: line 4: conda: command not found",
+        ],
     ),
     (
         "error-embedding-index",

@@ -240,10 +240,17 @@ def _holds(row: Series, position: float, value: float) -> bool:
 def _holds_quote(line: str, quote: str) -> bool:
     """Whether a line holds a quote; a specialist may have seen the line with its secrets masked."""
     wanted = _folded(quote)
-    if wanted in _folded(line):
+    if wanted in _folded(line) or _holds_each(line, quote):
         return True
     masked = "[masked:" in quote or "[user]" in quote
     return masked and wanted in _folded(Redactor(user_names="[user]" in quote).clean(line))
+
+
+def _holds_each(text: str, quote: str) -> bool:
+    """Whether the lines of a quote stand in a text in this order, each of them perhaps cut short."""
+    left = iter([_folded(row) for row in text.split("\n")])
+    rows = [_folded(row) for row in quote.split("\n")]
+    return len(rows) > 1 and all(any(row in other for other in left) for row in rows if row)
 
 
 def _is_number(value: object) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import BinaryIO
 
+from traindx.readers.logs.deaths import starts_after_deaths
 from traindx.readers.logs.form import NUMBER, understand
 from traindx.readers.logs.levels import FEWEST_RECORDS, as_at_first
 from traindx.readers.logs.lines import LineIndex, excerpt, numbered
@@ -76,6 +77,11 @@ def find_attempts(handle: BinaryIO, series: Sequence[Series], listings: Sequence
     `listings` are lines at which the program printed itself, as it does when it is started.
     """
     counted = [row for row in series if row.axis != "row" and row.place == "line" and len(row)]
+    if not counted:
+        edges = [1, *starts_after_deaths(handle)[:MOST]]
+        return [
+            Attempt(first, last) for first, last in zip(edges, [*(row - 1 for row in edges[1:]), None], strict=True)
+        ]
     head = _Head.of(handle)
     again = sorted({*head.comes_again(handle), *listings})
     falls = sorted({int(row.lines[place]) for row in counted for place in row.restarts})
