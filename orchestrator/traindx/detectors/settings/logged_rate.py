@@ -33,6 +33,9 @@ SHAPES_A_DECAY = re.compile(
 NOTHING = 1e-3
 # Schedules end at zero by design; only what lies well before the end is lost training.
 LOST_SHARE = 0.1
+SHOWN = 0.02
+"""of the peak, what a rounded zero may hide and still be nothing"""
+_FIXED = re.compile(r"-?0\.(0{1,12})")
 
 
 def rate_series(series: Sequence[Series]) -> Series | None:
@@ -163,8 +166,21 @@ def stalled_from(rate: Series, end: float) -> int | None:
     if peak <= 0 or len(alive) == 0 or alive[-1] + 1 >= len(values):
         return None
     first = int(alive[-1]) + 1
+    if _smallest_shown(rate, first) > SHOWN * peak:
+        return None  # `0.0000` may be half of a rate that is printed as `0.0001`
     span = end - float(rate.at[0])
     return first if span > 0 and (end - float(rate.at[first])) / span >= LOST_SHARE else None
+
+
+def _smallest_shown(rate: Series, index: int) -> float:
+    """What a zero of so many decimals may hide; nothing where the file spells the value out."""
+    if rate.texts:
+        decimals = _FIXED.fullmatch(rate.texts[index])
+        return 0.5 * 10.0 ** -len(decimals[1]) if decimals else 0.0
+    finite = rate.values[np.isfinite(rate.values) & (rate.values > 0)]
+    grain = float(finite.min()) if len(finite) and rate.values[index] == 0 else 0.0
+    # Values that are all multiples of the smallest one were rounded to it.
+    return 0.5 * grain if grain and bool(np.allclose(finite / grain, np.rint(finite / grain), atol=1e-6)) else 0.0
 
 
 def warms_up(rate: Series) -> bool:

@@ -21,8 +21,8 @@ _REFUSED = re.compile(r"\S{1,80}: error: (?:argument|the following arguments|unr
 _TRACEBACK = "Traceback (most recent call last)"
 _OUTERMOST = re.compile(r'\s{2}File "[^"]{1,400}", line \d{1,7}, in <module>')
 _SEVERAL = re.compile(
-    r"ChildFailedError|torch\.distributed\.(?:elastic|run|launch)|local_rank ?[:=] ?\d|\[rank\d|^\s{0,4}\[?rank ?\d|mpirun"
-    r"|srun: |spawn\.py|SpawnProcess",
+    r"ChildFailedError|torch\.distributed\.(?:elastic|run|launch)|local_rank ?[:=] ?\d|\[rank\d|^\s{0,4}\[?rank ?\d"
+    r"|mpirun|srun: |spawn\.py|SpawnProcess",
     re.IGNORECASE,
 )
 """words of jobs of several processes, whose errors stand side by side"""
