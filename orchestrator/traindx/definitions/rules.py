@@ -41,6 +41,9 @@ class ErrorPattern(Rule):
         " ends nothing, and names a fault that may be the cause of what came later",
     )
     rank: int = Field(default=100, description="where several match a line, the lowest names the error")
+    strength: float = Field(
+        default=1.0, gt=0, le=1, description="how much it says; below 1 where others explain it too"
+    )
     matches: tuple[str, ...] = Field(default=(), description="searched in an error's own line, whatever the case")
     alone: tuple[str, ...] = Field(
         default=(), description="a line with such a text is an error by itself; case matters"

@@ -58,7 +58,8 @@ def _of_cause(cause: Reading, readings: Sequence[Reading], code: Sequence[CodeUn
         facts["followed_by"] = len(after)
     if cause.family is None:
         return _unexplained(cause.row, [one.row for one in readings], code, facts)
-    return told(cause.family.name, cause.family.means, cause.row, code, facts)
+    signal = told(cause.family.name, cause.family.means, cause.row, code, facts)
+    return signal.model_copy(update={"strength": cause.family.strength})
 
 
 def _of_survived(readings: Sequence[Reading], code: Sequence[CodeUnit]) -> Signal | None:

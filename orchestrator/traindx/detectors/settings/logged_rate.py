@@ -176,7 +176,10 @@ def _smallest_shown(rate: Series, index: int) -> float:
     """What a zero of so many decimals may hide; nothing where the file spells the value out."""
     if rate.texts:
         decimals = _FIXED.fullmatch(rate.texts[index])
-        return 0.5 * 10.0 ** -len(decimals[1]) if decimals else 0.0
+        peak = rate.texts[int(np.nanargmax(rate.values))]
+        # `0.0` beside `0.003` is all there is to say; beside `0.1` it was rounded.
+        rounded = decimals is not None and len(peak.partition(".")[2]) == len(decimals[1])
+        return 0.5 * 10.0 ** -len(decimals[1]) if decimals is not None and rounded else 0.0
     finite = rate.values[np.isfinite(rate.values) & (rate.values > 0)]
     grain = float(finite.min()) if len(finite) and rate.values[index] == 0 else 0.0
     # Values that are all multiples of the smallest one were rounded to it.

@@ -29,6 +29,7 @@ _RANKS = 4_096
 """lines in which a rank tells how far its collectives came that are kept"""
 _LAST = 50
 """errors and warnings that are kept from its end"""
+_KEPT = {"error": "errors", "warning": "warnings", "collective": "reports of ranks"}
 _MOST_CLEAN = 20_000
 _NUMERALS = b"0123456789"
 _WORDS = tuple(
@@ -203,7 +204,7 @@ class _Reader:
     def remarks(self) -> list[str]:
         """What was left out, in words."""
         return [
-            f"of the {kind} lines in `{self.source}`, {kept.left_out:,} between the first and the last were left out"
+            f"of the {_KEPT[kind]} in `{self.source}`, {kept.left_out:,} between the first and the last were left out"
             for kind, kept in self._kept.items()
             if kept.left_out
         ]

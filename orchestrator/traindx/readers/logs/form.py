@@ -137,6 +137,8 @@ def number(text: str) -> float:
 def understand(shape: tuple[str, ...]) -> Form | None:
     """The form of a line with these stretches of text around its numbers; None where it reports nothing."""
     reading = _Reading()
+    if shape[0].lstrip().startswith("wandb:"):
+        return None  # the tracker's summary repeats the last values, of one run after the other in a sweep
     if any(_FORMAT_BEHIND.match(part) for part in shape[1:]):
         return None  # `{loss:.4f}` in a line of code says how a number is to be printed
     for place in range(len(shape) - 1):
