@@ -170,6 +170,9 @@ class ContextPackage(Value):
     checkpoints: list[CheckpointSummary] = Field(default_factory=list)
     data: list[DataSummary] = Field(default_factory=list)
     code: list[CodeSummary] = Field(default_factory=list)
+    names: dict[str, str] = Field(
+        default_factory=dict, description="what the program calls `model`, `optimizer`, `loss` …"
+    )
     git: list[CodeState] = Field(default_factory=list)
     cluster: list[ClusterSummary] = Field(default_factory=list, description="filled for distributed jobs")
     runs: list[RunSummary] = Field(default_factory=list, description="filled when the folder holds several runs")

@@ -36,6 +36,10 @@ class Fix(Value):
     expected: str
     verify: str
     fallback: str
+    prevention: str = Field(
+        default="", description="the assertion, test, log line or setting that catches it next time"
+    )
+    example: str = Field(default="", description="the change as code in the run's own names, where no diff was made")
 
 
 class RootCause(Value):

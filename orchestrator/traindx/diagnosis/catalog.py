@@ -90,6 +90,9 @@ class FixWording(BaseModel):
     expected: tuple[str, ...] = Field(min_length=1)
     verify: tuple[str, ...] = Field(min_length=1)
     fallback: tuple[str, ...] = Field(min_length=1)
+    prevention: tuple[str, ...] = Field(
+        default=(), description="the assertion, test, log line or setting that catches it next time"
+    )
 
 
 class FailureMode(Hypothesis):

@@ -25,6 +25,7 @@ def fix_for(mode: FailureMode, facts: Mapping[str, Fact]) -> Fix:
         expected=_first_that_fits(mode.fix.expected, facts),
         verify=_first_that_fits(mode.fix.verify, facts),
         fallback=_first_that_fits(mode.fix.fallback, facts),
+        prevention=_first_that_fits(mode.fix.prevention, facts) if mode.fix.prevention else "",
     )
 
 
@@ -34,7 +35,7 @@ def first_value(alternatives: Sequence[str], facts: Mapping[str, Fact]) -> str:
 
     for wording in alternatives:
         try:
-            said = _sentences().from_string(wording).render(facts).strip()
+            said = sentences().from_string(wording).render(facts).strip()
         except (TemplateError, TypeError, ValueError, ArithmeticError):
             continue
         if said:
@@ -44,7 +45,7 @@ def first_value(alternatives: Sequence[str], facts: Mapping[str, Fact]) -> str:
 
 def compile_wording() -> None:
     """Make ready what sentences are written with."""
-    _sentences().from_string("")
+    sentences().from_string("")
 
 
 def fact_text(value: object) -> object:
@@ -59,7 +60,7 @@ def _first_that_fits(alternatives: Sequence[str], facts: Mapping[str, Fact]) -> 
 
     for wording in alternatives:
         try:
-            said = _sentences().from_string(wording).render(facts).strip()
+            said = sentences().from_string(wording).render(facts).strip()
             return said if said.endswith((".", "!", "?", ":")) else f"{said}."
         except UndefinedError:
             continue
@@ -67,7 +68,8 @@ def _first_that_fits(alternatives: Sequence[str], facts: Mapping[str, Fact]) -> 
 
 
 @cache
-def _sentences() -> Environment:
+def sentences() -> Environment:
+    """What texts with facts in them are written with: strict about names, numbers as people write them."""
     from jinja2 import StrictUndefined
     from jinja2.sandbox import SandboxedEnvironment
 

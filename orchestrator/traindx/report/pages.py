@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from traindx.diagnosis.catalog import FailureMode, Speaks
 from traindx.diagnosis.scoring import UNTRIED
+from traindx.diagnosis.templates import FixTemplate
 from traindx.diagnosis.weights import Weights, load_weights
 from traindx.report.canvas import Canvas
 from traindx.report.render import Page
 from traindx.runtime import ToolResult
 
 
-def overview(modes: Sequence[FailureMode], page: Page) -> str:
-    """Every failure mode in one line, by specialist."""
+def overview(
+    modes: Sequence[FailureMode],
+    page: Page,
+    templates: Iterable[FixTemplate] = (),
+    references: Iterable[str] = (),
+) -> str:
+    """Every failure mode in one line, by specialist; then the fixes and the texts to read."""
     canvas = Canvas(page)
     for specialist in sorted({mode.specialist for mode in modes}):
         canvas.heading(specialist)
         canvas.rows([(mode.id, mode.title) for mode in modes if mode.specialist == specialist], indent=2)
+    if rows := [(one.name, one.title) for one in templates]:
+        canvas.heading("fix templates")
+        canvas.rows(rows, indent=2)
+    if texts := list(references):
+        canvas.heading("references")
+        canvas.rows([(name, name.replace("-", " ")) for name in texts], indent=2)
     canvas.gap()
     canvas.text("traindx explain ID shows one of them in full.", style="dim")
+    canvas.text("traindx explain FIX PATH fills in a fix with the names and values of a run.", style="dim")
     return canvas.drawn()
 
 
@@ -45,6 +58,15 @@ def explanation(mode: FailureMode, page: Page) -> str:
             canvas.rows([(name, _counts(weight, speaks)) for weight, name, speaks in rows], indent=2)
     canvas.heading("How sure it can be")
     canvas.text(_tried(mode, weights), indent=2)
+    return canvas.drawn()
+
+
+def prose(title: str, text: str, page: Page) -> str:
+    """A text with headings, under its title."""
+    canvas = Canvas(page)
+    if title:
+        canvas.text(title, style="bold")
+    canvas.markdown(text)
     return canvas.drawn()
 
 

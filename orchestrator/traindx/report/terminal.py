@@ -90,6 +90,9 @@ def _cause(canvas: Canvas, number: int, cause: RootCause, verbose: bool) -> None
     canvas.text(cause.fix.summary, indent=5)
     if cause.fix.diff:
         canvas.unwrapped(cause.fix.diff, indent=5, style="cyan")
+    elif cause.fix.example:
+        canvas.text("In your names, a sketch:", indent=5)
+        canvas.unwrapped(cause.fix.example, indent=7, style="cyan")
     canvas.rows(
         [("Expect", cause.fix.expected), ("Verify", cause.fix.verify), ("Otherwise", cause.fix.fallback)],
         indent=5,

@@ -16,6 +16,7 @@ from traindx.diagnosis.changes.propose import with_diff
 from traindx.diagnosis.findings import Excluded, Findings
 from traindx.diagnosis.scoring import WORTH_ASKING, Belief, Standing, weigh
 from traindx.diagnosis.signals import SignalRegistry
+from traindx.diagnosis.templates import template_for
 from traindx.diagnosis.weights import load_weights
 from traindx.diagnosis.wording import fix_for, issue_for
 from traindx.vocabulary.kinds import KINDS, WANTED
@@ -141,6 +142,9 @@ async def _with_diff(case: Case, cause: RootCause, facts: Mapping[str, Fact]) ->
     """The cause with its fix as a diff, where the run has the file to change."""
     changes = case.catalog[cause.id].change
     fix = await asyncio.to_thread(with_diff, cause.fix, changes, facts, case.context, case.toolbelt)
+    template = template_for(cause.id) if not fix.diff else None
+    if template is not None and case.context.names:
+        fix = fix.model_copy(update={"example": template.example(case.context.names, case.context.settings)})
     return cause.model_copy(update={"fix": fix})
 
 

@@ -32,6 +32,7 @@ class Survey(ToolOutput):
     checkpoints: list[CheckpointSummary]
     data: list[DataSummary]
     code: list[CodeSummary]
+    names: dict[str, str]
     git: list[CodeState]
     cluster: list[ClusterSummary]
     runs: list[RunSummary]

@@ -18,6 +18,7 @@ from traindx.contract.remark import Notable, notable_of
 from traindx.pipeline.context.model import Survey
 from traindx.pipeline.context.runs import several_runs
 from traindx.readers import Run
+from traindx.readers.code.names import names_in
 from traindx.readers.tables.arrays import ArrayInfo
 from traindx.readers.tables.datatables import TableInfo
 from traindx.runtime import ToolInput, tool
@@ -62,6 +63,7 @@ def survey(given: Input, run: Run) -> Survey:  # noqa: ARG001 - every tool takes
         checkpoints=checkpoints,
         data=data,
         code=code_rows(run),
+        names=names_in(run.program),
         git=git_rows(run),
         cluster=cluster,
         runs=several_runs(run.files, run.series, run.errors),
