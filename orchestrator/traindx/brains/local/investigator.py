@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from traindx.brains.interface import Case
+from traindx.brains.local.invariants import invariant
 from traindx.brains.local.plan import plan
 from traindx.brains.local.sections import Answer, sections_for
 from traindx.brains.local.user_reports import VOCABULARY, user_reports
 from traindx.contract import Event, Evidence, Fact, RootCause, Signal, Status
-from traindx.diagnosis.catalog import FailureMode
 from traindx.diagnosis.changes.propose import with_diff
 from traindx.diagnosis.findings import Excluded, Findings
 from traindx.diagnosis.scoring import WORTH_ASKING, Belief, Standing, weigh
@@ -97,7 +97,7 @@ def _weighed(
     findings = Findings(
         specialist="",
         status=status,
-        causes=[_cause(belief, case.catalog) for belief in named],
+        causes=[_cause(belief, case) for belief in named],
         signals=signals,
         excluded=_excluded(standing, {belief.hypothesis.id for belief in (roots or named)}),
         questions=[] if status != "needs_more_data" else _questions(case, lacking, rest[:MOST_HYPOTHESES]),
@@ -152,9 +152,9 @@ def _last_word(key: str) -> str:
     return key.rsplit(".", 1)[-1].lower().replace("-", "_")
 
 
-def _cause(belief: Belief, catalog: Mapping[str, FailureMode]) -> RootCause:
-    mode = catalog[belief.hypothesis.id]
-    facts = belief.facts
+def _cause(belief: Belief, case: Case) -> RootCause:
+    mode = case.catalog[belief.hypothesis.id]
+    facts = {**belief.facts, **invariant(case.context.project, belief.facts)}
     return RootCause(
         id=mode.id,
         issue=issue_for(mode, facts),
