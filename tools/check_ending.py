@@ -28,8 +28,8 @@ def check_ending(given: Input, run: Run) -> EndReport:  # noqa: ARG001 - every t
     wanted = ending.wanted_lines(goal) if goal is not None else None
     waiting = ending.interrupted(run.errors)
     if goal is not None and wanted is not None:
-        lines = read_excerpt(run, wanted)
-        found = ending.detect(goal, ending.Ending(lines), run.errors, run.settings)
+        lines, before = (read_excerpt(run, one) for one in wanted)
+        found = ending.detect(goal, ending.Ending(lines, before), run.errors, run.settings)
         return EndReport(source=lines.source, last_lines=_shown(lines), signals=[*found, *waiting])
     tail = _tail(run) if goal is None else None
     if tail is None:

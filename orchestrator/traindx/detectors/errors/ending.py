@@ -24,10 +24,13 @@ SIGNALS = {
 }
 TAIL = 400
 """lines after the last value that are looked at"""
+BEFORE = 4_000
+"""lines before it, for the usual time between two values"""
 SILENCE = 20.0
 """times the usual distance between two logged values"""
 SHORTEST_SILENCE = 600.0
 """seconds below which a pause is no hang: checkpoints, evaluation and compilation take minutes"""
+FEWEST_TIMES = 4
 BEATS = 5
 """lines with times after the last value that show a process alive"""
 _STAMP = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[T ,](\d\d):(\d\d):(\d\d)")
@@ -46,6 +49,7 @@ class Ending:
     """The last lines of a run: from the line of its last value on, as far as the file goes or `TAIL` lines."""
 
     lines: Excerpt
+    before: Excerpt
 
     @property
     def after(self) -> list[tuple[int, str]]:
@@ -53,13 +57,13 @@ class Ending:
         return [(number, text) for number, text in list(self.lines.numbered())[1:] if text.strip()]
 
 
-def wanted_lines(goal: Objective) -> Stretch | None:
-    """The line of the last value and those after it."""
+def wanted_lines(goal: Objective) -> tuple[Stretch, Stretch] | None:
+    """The line of the last value and those after it; the lines up to it."""
     last = len(goal) - 1
     if last < 0 or goal.series.place != "line":
         return None
-    line = int(goal.series.lines[last])
-    return Stretch(goal.series.source_at(last), line, line + TAIL)
+    source, line = goal.series.source_at(last), int(goal.series.lines[last])
+    return Stretch(source, line, line + TAIL), Stretch(source, max(1, line - BEFORE), line)
 
 
 def detect(goal: Objective, ending: Ending, errors: Sequence[LogError], settings: Sequence[Setting]) -> list[Signal]:
@@ -67,7 +71,8 @@ def detect(goal: Objective, ending: Ending, errors: Sequence[LogError], settings
     after = ending.after
     if any(FINISHED.search(text[:400]) for _, text in after):
         return []
-    found = [_silence(goal, after), _alive(goal, after)]
+    pace = _pace(goal, ending.before)
+    found = [_silence(goal, after, pace), _alive(goal, after, pace)] if pace is not None else []
     if not any(row.kind == "error" for row in errors) and len(after) < BEATS:
         found += [_stopped(goal, ending, settings)]
     return [one for one in found if one is not None]
@@ -129,56 +134,72 @@ def _planned(goal: Objective, line: str, settings: Sequence[Setting]) -> float |
     return None
 
 
-def _silence(goal: Objective, after: Sequence[tuple[int, str]]) -> Signal | None:
-    """The time from the last value to the line that ended the job, against the time between two values."""
-    series, last = goal.series, len(goal) - 1
-    walls = series.walls
-    if walls is None or len(walls) < 4 or not np.isfinite(walls[last]):
+@dataclass(frozen=True)
+class _Pace:
+    """When the last value was logged, and the usual and the longest time between two."""
+
+    last: float
+    usual: float
+    longest: float
+
+    def is_broken_by(self, pause: float) -> bool:
+        """Whether a pause is far longer than any step took."""
+        return pause >= max(SHORTEST_SILENCE, SILENCE * self.usual, 2 * self.longest)
+
+
+def _pace(goal: Objective, before: Excerpt) -> _Pace | None:
+    """By the times in the lines of the last values; None for a log without times."""
+    own = set(goal.series.lines[-BEFORE:].tolist())
+    times = [at for number, text in before.numbered() if number in own and (at := _seconds(text)) is not None]
+    pauses = np.diff(np.array(times))
+    positive = pauses[pauses > 0]
+    if len(times) < FEWEST_TIMES or not len(positive):
         return None
-    pauses = np.diff(walls[np.isfinite(walls)])
-    usual = float(np.median(pauses[pauses > 0])) if bool((pauses > 0).any()) else 0.0
-    longest = float(pauses.max()) if len(pauses) else 0.0
+    return _Pace(times[-1], float(np.median(positive)), float(pauses.max()))
+
+
+def _silence(goal: Objective, after: Sequence[tuple[int, str]], pace: _Pace) -> Signal | None:
+    """The time from the last value to the line that ended the job, against the time between two values."""
     for number, text in after:
         at = _seconds(text)
         if at is None:
             continue
-        pause = at - float(walls[last])
-        if not _ENDED.search(text):
-            return None if pause <= 2 * max(usual, longest) else _silent(goal, number, text, pause, usual, longest)
-        return _silent(goal, number, text, pause, usual, longest)
+        pause = at - pace.last
+        if not _ENDED.search(text) and pause <= 2 * pace.longest:
+            return None
+        return _silent(goal, number, text, pause, pace)
     return None
 
 
-def _silent(goal: Objective, number: int, text: str, pause: float, usual: float, longest: float) -> Signal | None:
-    if usual <= 0 or pause < max(SHORTEST_SILENCE, SILENCE * usual, 2 * longest):
+def _silent(goal: Objective, number: int, text: str, pause: float, pace: _Pace) -> Signal | None:
+    if not pace.is_broken_by(pause):
         return None
     series, last = goal.series, len(goal) - 1
     source = series.source_at(last)
-    claim = f"{_span(pause)} pass between {where(series, last)} and the next line; a logged step takes {_span(usual)}"
+    claim = (
+        f"{_span(pause)} pass between {where(series, last)} and the next line; a logged step takes {_span(pace.usual)}"
+    )
     places = [cite(series, last, "the last progress"), cite_line(source, number, f"{_span(pause)} later", text.strip())]
-    facts: dict[str, Fact] = {"last_at": where(series, last), "silence": _span(pause), "usual_pause": _span(usual)}
+    facts: dict[str, Fact] = {"last_at": where(series, last), "silence": _span(pause), "usual_pause": _span(pace.usual)}
     return Signal(id="silence-before-end", claim=claim, citations=places, facts=facts)
 
 
-def _alive(goal: Objective, after: Sequence[tuple[int, str]]) -> Signal | None:
+def _alive(goal: Objective, after: Sequence[tuple[int, str]], pace: _Pace) -> Signal | None:
     """Lines with times that go on for long after the last value, none of them an ending."""
     series, last = goal.series, len(goal) - 1
-    walls = series.walls
     stamped = [(number, text, at) for number, text in after if (at := _seconds(text)) is not None]
-    if walls is None or len(walls) < 4 or len(stamped) < BEATS or not np.isfinite(walls[last]):
+    if len(stamped) < BEATS:
         return None
-    pauses = np.diff(walls[np.isfinite(walls)])
-    usual = float(np.median(pauses[pauses > 0])) if bool((pauses > 0).any()) else 0.0
     number, text, at = stamped[-1]
-    span = at - float(walls[last])
-    if usual <= 0 or span < max(SHORTEST_SILENCE, SILENCE * usual, 2 * float(pauses.max())):
+    span = at - pace.last
+    if not pace.is_broken_by(span):
         return None
     claim = f"for {_span(span)} after {where(series, last)} lines are written, and no step is logged"
     places = [
         cite(series, last, "the last progress"),
         cite_line(series.source_at(last), number, f"still alive {_span(span)} later", text.strip()),
     ]
-    facts: dict[str, Fact] = {"last_at": where(series, last), "silence": _span(span), "usual_pause": _span(usual)}
+    facts: dict[str, Fact] = {"last_at": where(series, last), "silence": _span(span), "usual_pause": _span(pace.usual)}
     return Signal(id="alive-without-progress", claim=claim, citations=places, facts=facts)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,10 +13,12 @@ from traindx.definitions.rules import ErrorPattern, ErrorRole
 from traindx.detectors.curves.objective import Objective
 from traindx.readers.logs.ranks import job_in_name, rank_in_name
 from traindx.readers.model import LogError, Series
+from traindx.vocabulary.collectives import COLLECTIVE
 
 EXCEPTION = re.compile(r"(?:^|[\s:\]])([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Failure|Iteration))\b")
 RECORDS = 2
 """values of one series after an error that show the run going on: a progress bar repeats its last one as it closes"""
+MOST_ECHOES = 16
 _BARE = re.compile(EXCEPTION.pattern + r"(?::|\s{0,4}$)")
 """an exception's line by itself: a program that catches what it meets prints no more than that"""
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")
@@ -97,18 +100,34 @@ def _stretch(lines: np.ndarray[tuple[int, ...], np.dtype[np.int64]], first: int)
 
 def read(errors: Iterable[LogError], patterns: Sequence[ErrorPattern], logged: Logged | None) -> list[Reading]:
     """What each of the errors is."""
-    return [_reading(row, patterns, logged) for row in errors]
+    return [_reading(row, patterns, logged) for row in _without_echoes(errors)]
+
+
+def _without_echoes(errors: Iterable[LogError]) -> Iterator[LogError]:
+    """All but what hundreds of ranks say in the same words when a collective hangs."""
+    heard = 0
+    for row in errors:
+        heard += COLLECTIVE.search(row.text) is not None
+        if heard <= MOST_ECHOES or COLLECTIVE.search(row.text) is None:
+            yield row
 
 
 def _reading(row: LogError, patterns: Sequence[ErrorPattern], logged: Logged | None) -> Reading:
     went_on = logged is not None and logged.after(row.source, row.line)
     if went_on and logged is not None and row.last_line and not logged.after(row.source, row.last_line):
         went_on, row = False, replace(row, line=row.last_line)  # survived at first, not in the end
+    family, facts = _family_of(row.text, tuple(patterns))
+    return Reading(row, family, facts, went_on or (family is not None and family.role == "survived"))
+
+
+@lru_cache(maxsize=8_192)
+def _family_of(text: str, patterns: tuple[ErrorPattern, ...]) -> tuple[ErrorPattern | None, Mapping[str, str]]:
+    """The first family that a line belongs to, and the facts it names; several tools ask about the same lines."""
     for family in patterns:
-        facts = family.found_in(row.text)
+        facts = family.found_in(text)
         if facts is not None:
-            return Reading(row, family, facts, went_on or family.role == "survived")
-    return Reading(row, survived=went_on)
+            return family, facts
+    return None, {}
 
 
 def first_cause(readings: Sequence[Reading]) -> Reading | None:

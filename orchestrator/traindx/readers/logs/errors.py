@@ -36,11 +36,11 @@ _WORDS = tuple(
     word.encode()
     for word in (
         "Traceback", "rror", "xception", "ERROR", "CRITICAL", "FATAL", "Warning", "WARN", "illed", "NCCL", "CUDA",
-        "oom-kill", "oom_kill", "ut of memory", "EXHAUSTED", "fault", "core dumped", "No space", "terminate called", "Watchdog",
+        "oom-kill", "oom_kill", "ut of memory", "fault", "core dumped", "No space", "terminate called", "Watchdog",
         "signal", "DUE TO", "exit code", "Interrupt", "SystemExit", "Timeout", "Xid", "Root Cause", "Assertion",
         "CANCELLED", "bort", "timed out", "exitcode", "has fallen off", "uota exceeded", "SIG", "bad_alloc",
         "return code", "nable to ", "ould not ", "ermission denied", "No module", "TERM_", "free", "ABORT", "mandatory",
-        "uncorrectable", "Terminating", "not found", "Out Of Memory",
+        "uncorrectable", "Terminating", "not found", "Out Of Memory", "EXHAUSTED",
     )
 )  # fmt: skip
 _NUMBERED = re.compile(rb"signal|exit ?code|return code|Xid")
