@@ -14,6 +14,8 @@ from traindx.detectors.citing import cite, cite_line, where
 from traindx.detectors.curves.completion import FINISHED
 from traindx.detectors.curves.objective import Objective
 from traindx.readers.model import Excerpt, LogError, Setting, Stretch
+from traindx.vocabulary.error_texts import error_patterns
+from traindx.vocabulary.settings import EPOCH_NAMES, STEP_NAMES
 
 SIGNALS = {
     "log-stops": "the log ends with ordinary output: no error, and no word that the run is over",
@@ -35,13 +37,12 @@ BEATS = 5
 """lines with times after the last value that show a process alive"""
 _STAMP = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[T ,](\d\d):(\d\d):(\d\d)")
 _TOTAL = re.compile(r"(?<![\d.:/-])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.:/-])")
-_ENDED = re.compile(r"CANCELLED AT|DUE TO TIME LIMIT|KeyboardInterrupt|SIGTERM|SIGINT|[Tt]erminated|signal 15|Killed")
+ENDINGS = frozenset({"error-time-limit", "error-interrupted", "error-preempted", "error-killed"})
+"""families of errors with which a scheduler or a person ends a run"""
 _WAITING = re.compile(
     r"(?:queues?|connection|selectors?|threading|popen_fork|synchronize|dataloader|socket|ssl|subprocess"
     r"|distributed_c10d|filelock|multiprocess\w*)\.py$"
 )
-_PLANS = ("max_steps", "num_steps", "total_steps", "train_steps", "max_iters", "num_iterations", "epochs", "num_epochs",
-          "max_epochs", "num_train_epochs", "n_epochs", "iterations")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def _planned(goal: Objective, line: str, settings: Sequence[Setting]) -> float |
     for row in settings:
         key = row.key.rsplit(".", 1)[-1].lower()
         number = isinstance(row.value, int | float) and not isinstance(row.value, bool)
-        if key in _PLANS and number and ("epoch" in key) == epochs and float(row.value) >= 1:
+        if key in {*EPOCH_NAMES, *STEP_NAMES} and number and ("epoch" in key) == epochs and float(row.value) >= 1:
             return float(row.value)
     return None
 
@@ -165,7 +166,7 @@ def _silence(goal: Objective, after: Sequence[tuple[int, str]], pace: _Pace) -> 
         if at is None:
             continue
         pause = at - pace.last
-        if not _ENDED.search(text) and pause <= 2 * pace.longest:
+        if not _is_ending(text) and pause <= 2 * pace.longest:
             return None
         return _silent(goal, number, text, pause, pace)
     return None
@@ -201,6 +202,10 @@ def _alive(goal: Objective, after: Sequence[tuple[int, str]], pace: _Pace) -> Si
     ]
     facts: dict[str, Fact] = {"last_at": where(series, last), "silence": _span(span), "usual_pause": _span(pace.usual)}
     return Signal(id="alive-without-progress", claim=claim, citations=places, facts=facts)
+
+
+def _is_ending(text: str) -> bool:
+    return any(one.name in ENDINGS and one.found_in(text) is not None for one in error_patterns())
 
 
 def _seconds(text: str) -> float | None:
