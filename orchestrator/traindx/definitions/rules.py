@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from traindx.definitions.content import PROMPTS
 from traindx.errors import DefinitionError, did_you_mean
 
-ErrorRole = Literal["root", "cascade", "teardown", "advice", "survived"]
+ErrorRole = Literal["root", "cascade", "teardown", "advice", "survived", "warning"]
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -37,7 +37,8 @@ class ErrorPattern(Rule):
     role: ErrorRole = Field(
         default="root",
         description="`root` names a cause; `cascade` names one where no root is found; `teardown` (what ends after"
-        " something else did), `advice` and `survived` (the line says that the run goes on) never do",
+        " something else did), `advice` and `survived` (the line says that the run goes on) never do; a `warning` is"
+        " looked for among warnings only, and names what the run goes on with",
     )
     rank: int = Field(default=100, description="where several match a line, the lowest names the error")
     matches: tuple[str, ...] = Field(default=(), description="searched in an error's own line, whatever the case")

@@ -165,6 +165,11 @@ class Run:
         )
 
     @cached_property
+    def pickles(self) -> list[Checkpoint]:
+        """Pickles among the data, described in the same way."""
+        return self._read("data", contents.pickled_data, "pickles")
+
+    @cached_property
     def weights(self) -> dict[str, Weights]:
         """The numbers inside the checkpoints, by path: the latest files first, as far as the bounds allow."""
         found: dict[str, Weights] = {}

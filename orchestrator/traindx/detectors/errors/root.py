@@ -90,7 +90,8 @@ def _stretch(lines: np.ndarray[tuple[int, ...], np.dtype[np.int64]], first: int)
 
 def read(errors: Iterable[LogError], patterns: Sequence[ErrorPattern], logged: Logged | None) -> list[Reading]:
     """What each of the errors is."""
-    return [_reading(row, patterns, logged) for row in errors]
+    families = [family for family in patterns if family.role != "warning"]
+    return [_reading(row, families, logged) for row in errors]
 
 
 def _reading(row: LogError, patterns: Sequence[ErrorPattern], logged: Logged | None) -> Reading:

@@ -1,4 +1,4 @@
-"""Opening what is cited of a checkpoint again: a tensor, a value beside the tensors, a global of its pickle, its damage."""
+"""Opening what is cited of a checkpoint again: a tensor, a value beside it, a global of its pickle, its damage."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _at_its_place(citation: Citation, run: Run) -> tuple[Opened, Known]:
     if point:
         return _at_point(citation, point, run)
     if names_checkpoint(citation):
-        return in_checkpoint(citation, run.checkpoints)
+        return in_checkpoint(citation, [*run.checkpoints, *run.pickles])
     if not citation.quote.strip():
         return Opened(verified=False, why="nothing is quoted, and the locator names no place"), Known()
     if not _somewhere(citation, run):

@@ -61,14 +61,14 @@ _RUNS_CODE_BELOW = (
 )
 _HIDDEN = _words("os sys subprocess builtins shutil socket importlib runpy posix ctypes")
 
-# Python's own way to pickle enums and bound methods, tensors in plain pickles, functions: everyday objects need them. They
-# are as dangerous as what they are given.
+# Python's own way to pickle enums and bound methods, tensors in plain pickles, functions: everyday objects need them.
+# They are as dangerous as what they are given.
 _EVERYDAY = _words(
     "builtins.getattr torch.storage._load_from_bytes operator.attrgetter operator.methodcaller operator.itemgetter "
-    "_operator.attrgetter _operator.methodcaller _operator.itemgetter types.FunctionType types.CodeType types.LambdaType "
-    "types.MethodType functools.reduce _functools.reduce builtins.map builtins.filter builtins.vars"
+    "_operator.attrgetter _operator.methodcaller _operator.itemgetter types.FunctionType types.CodeType "
+    "types.LambdaType types.MethodType functools.reduce _functools.reduce builtins.map builtins.filter builtins.vars"
 )
-_EVERYDAY_PACKAGES = _words("dill multiprocessing platform signal inspect glob tempfile ssl asyncio torch numpy")
+_EVERYDAY_PACKAGES = _words("dill multiprocessing platform signal inspect glob tempfile ssl asyncio")
 
 Trust = Literal["trusted", "plain", "foreign", "unsafe"]
 
