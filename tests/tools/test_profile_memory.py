@@ -24,7 +24,8 @@ OLDEST = (
 NEW = (
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of"
     " which 1.06 GiB is free. {others}Including non-PyTorch memory, this process has {own} GiB memory in use. Of the"
-    " allocated memory {allocated} GiB is allocated by PyTorch, and {unused} GiB is reserved by PyTorch but unallocated."
+    " allocated memory {allocated} GiB is allocated by PyTorch, and {unused} GiB is reserved by PyTorch but"
+    " unallocated."
     " If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True."
 )
 FRAMES = 'Traceback (most recent call last):\n  File "train.py", line 9, in <module>\n    main()\n'

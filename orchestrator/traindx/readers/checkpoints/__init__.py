@@ -88,7 +88,22 @@ def _described(handle: BinaryIO, path: str, size: int) -> Checkpoint:
             return Checkpoint(path, "not-weights", size, problems=(Damage(problem),))
     if head[:1] == b"\x80" or _pickled_text(head):
         return read_pickle(handle, path, size)
-    return Checkpoint(path, "unknown", size, problems=("its format is not known: neither torch, safetensors nor HDF5",))
+    return Checkpoint(path, "unknown", size, problems=(_unknown(path, head),))
+
+
+def _unknown(path: str, head: bytes) -> str:
+    """Why a file is of no known format; damage where its name promises one."""
+    if path.lower().endswith(".safetensors"):
+        length = int.from_bytes(head[:8], "little")
+        return Damage(
+            f"not a safetensors file: its first 8 bytes announce a header of {length:,} bytes, and no JSON follows"
+        )
+    # Translations into Portuguese are called `train.pt` as well, but they are text.
+    if path.lower().endswith((".pt", ".pth")) and b"\0" in head:
+        return Damage(
+            f"it begins with `{head[:4].hex(' ')}`: neither a zip archive nor a pickle, so torch cannot load it"
+        )
+    return "its format is not known: neither torch, safetensors nor HDF5"
 
 
 def _sampled(handle: BinaryIO, size: int) -> bytes:

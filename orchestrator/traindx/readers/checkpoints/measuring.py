@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Raw = npt.NDArray[np.uint8]
 
-BLOCK = 1 << 20
+BLOCK = 1 << 19
 """bytes that are read at a time: they stay in the processor's cache until they are measured"""
 # A complex number is two numbers.
 WIDTHS = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "complex64": 4}

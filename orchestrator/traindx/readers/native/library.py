@@ -1,4 +1,4 @@
-"""The compiled reader of numbers (`numbers.c`), loaded where the package was built with a compiler."""
+"""The compiled reader of numbers (`numbers.c`, `measure.c`), loaded where the package was built with a compiler."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def library(file: Path = FILE) -> Library | None:
 
 
 class Library:
-    """The functions of `numbers.c`, with numpy's arrays for its pointers."""
+    """The functions of the C files, with numpy's arrays for its pointers."""
 
     def __init__(self, code: ctypes.CDLL) -> None:
         count, place, text = ctypes.c_int64, ctypes.c_void_p, ctypes.c_char_p

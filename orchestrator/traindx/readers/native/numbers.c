@@ -2,8 +2,7 @@
 
    Nothing here depends on Python: `library.py` loads it through ctypes where the package was built with a compiler, and
    numpy does the same work, slower, where it was not. A value is exact to the last bit or handed back as "hard"; a table that
-   is not plain (text, quotes, a row of another width) is refused as a whole and left to the careful reader. The numbers of
-   checkpoints, which are stored as such, are measured at the end of this file. */
+   is not plain (text, quotes, a row of another width) is refused as a whole and left to the careful reader. */
 
 #include <math.h>
 #include <stdint.h>
@@ -226,99 +225,4 @@ EXPORT int64_t traindx_numbers(const uint8_t *data, int64_t size, const int64_t 
       hard[found++] = n;
   }
   return found;
-}
-
-/* What is told of stored numbers: how many are NaN, Inf and -Inf, and of all others zeros, range and sum of squares. */
-struct measure {
-  double nans, above, below, zeros, lowest, highest, squares;
-};
-
-enum { PIECE = 4096, LANES = 4 };
-typedef float four __attribute__((vector_size(16), aligned(4)));
-typedef int32_t four_whole __attribute__((vector_size(16)));
-typedef double two __attribute__((vector_size(16), aligned(8)));
-typedef float two_single __attribute__((vector_size(8)));
-
-static void one_by_one(const float *values, int64_t count, struct measure *told) {
-  for (int64_t n = 0; n < count; n++) {
-    double value = values[n];
-    if (isnan(value)) told->nans++;
-    else if (isinf(value)) *(value > 0 ? &told->above : &told->below) += 1;
-    else {
-      told->zeros += value == 0;
-      told->squares += value * value;
-      if (value < told->lowest) told->lowest = value;
-      if (value > told->highest) told->highest = value;
-    }
-  }
-}
-
-static inline four chosen(four_whole which, four yes, four no) {
-  return (four)(((four_whole)yes & which) | ((four_whole)no & ~which));
-}
-
-/* At most PIECE numbers: four at a time, and one by one where some of them are not finite, which their squares tell. */
-static void singles(const float *values, int64_t count, struct measure *told) {
-  four low = {INFINITY, INFINITY, INFINITY, INFINITY}, high = -low;
-  four_whole zeros = {0, 0, 0, 0};
-  two first = {0, 0}, second = {0, 0};
-  int64_t whole = count - count % LANES;
-  for (int64_t n = 0; n < whole; n += LANES) {
-    four here = *(const four *)(values + n);
-    low = chosen(here < low, here, low);
-    high = chosen(here > high, here, high);
-    zeros -= (four_whole)(here == 0);
-    two one = __builtin_convertvector(((two_single){here[0], here[1]}), two);
-    two other = __builtin_convertvector(((two_single){here[2], here[3]}), two);
-    first += one * one;
-    second += other * other;
-  }
-  double squares = first[0] + first[1] + second[0] + second[1];
-  if (!isfinite(squares)) {
-    one_by_one(values, count, told);
-    return;
-  }
-  told->squares += squares;
-  for (int lane = 0; lane < LANES && whole; lane++) {
-    told->zeros += zeros[lane];
-    if (low[lane] < told->lowest) told->lowest = low[lane];
-    if (high[lane] > told->highest) told->highest = high[lane];
-  }
-  one_by_one(values + whole, count - whole, told);
-}
-
-static inline float as_float(uint32_t bits) {
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-/* Half precision: the bits in their place as a float are 2^112 too small; the largest exponent stands for Inf and NaN. */
-static void halves(const uint16_t *from, float *into, int64_t count) {
-  for (int64_t n = 0; n < count; n++) {
-    uint32_t size = (uint32_t)(from[n] & 0x7fff) << 13, sign = (uint32_t)(from[n] & 0x8000) << 16;
-    float value = as_float(size) * 0x1p112f;
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    bits |= size >= 0x0f800000u ? 0x7f800000u : 0;
-    into[n] = as_float(bits | sign);
-  }
-}
-
-static void brain_halves(const uint16_t *from, float *into, int64_t count) {
-  for (int64_t n = 0; n < count; n++) into[n] = as_float((uint32_t)from[n] << 16);
-}
-
-/* Add what so many stored numbers tell; `kind` is 4 for float, 2 for half precision, 3 for bfloat16. */
-EXPORT void traindx_measure(const uint8_t *data, int64_t count, int32_t kind, struct measure *told) {
-  float piece[PIECE];
-  for (int64_t begin = 0; begin < count; begin += PIECE) {
-    int64_t many = count - begin < PIECE ? count - begin : PIECE;
-    if (kind == 4) {
-      singles((const float *)data + begin, many, told);
-      continue;
-    }
-    (kind == 2 ? halves : brain_halves)((const uint16_t *)data + begin, piece, many);
-    singles(piece, many, told);
-  }
 }
