@@ -160,7 +160,8 @@ class Run:
     @cached_property
     def checkpoints(self) -> list[Checkpoint]:
         """Checkpoints, described without loading a tensor or running what a pickle holds."""
-        return self._read(
+        empty = [checkpoints.empty(file.path) for file in self.files if file.role == "checkpoint" and not file.size]
+        return empty + self._read(
             "checkpoint", lambda handle, file: contents.checkpoint(self.scope, handle, file, self._remark)
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from traindx.contract import Fact, Signal
@@ -13,10 +14,14 @@ SIGNALS = {
     "checkpoint-is-no-weights": "a file in place of a checkpoint holds something else: a pointer, a page, text",
 }
 MOST_NAMED = 3
+_UNFINISHED = re.compile(
+    r"(?:^|[^a-z])(?:te?mp|partial|part|incomplete|unfinished|crdownload)(?:[^a-z]|$)", re.IGNORECASE
+)
 
 
 def detect(checkpoints: Sequence[Checkpoint]) -> list[Signal]:
-    """Damaged files, and files that are something else."""
+    """Damaged files, and files that are something else; one that is being written is neither."""
+    checkpoints = [row for row in checkpoints if not _UNFINISHED.search(row.path)]
     hurt = [row for row in checkpoints if row.damage and row.format != "not-weights"]
     other = [row for row in checkpoints if row.damage and row.format == "not-weights"]
     found = []

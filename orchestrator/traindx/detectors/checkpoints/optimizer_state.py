@@ -57,7 +57,7 @@ def _missing(checkpoint: Checkpoint, freezes: bool) -> list[Signal]:
     shown = lacking[0] if lacking and state else matrices[-1]
     claim = f"the optimizer of `{checkpoint.path}` holds {count:,} parameters, the model {len(names):,}"
     if lacking and state:
-        claim += f"; no state has the shape of `{shown.name}`"
+        claim += f", no state has the shape of `{shown.name}`"
     facts: dict[str, Fact] = {
         "checkpoint": checkpoint.path,
         "optimizer_parameters": count,

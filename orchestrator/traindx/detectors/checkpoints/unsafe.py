@@ -36,7 +36,7 @@ def detect(checkpoints: Sequence[Checkpoint]) -> list[Signal]:
     names = first.objects or first.unsafe
     claim = (
         f"`{first.path}` holds pickled objects (`{names[0]}`{f' and {len(names) - 1} more' if len(names) > 1 else ''}):"
-        " loading it needs these classes and `weights_only=False`; nothing in it is a command"
+        " loading it needs these classes and `weights_only=False`, nothing in it is a command"
     )
     known = next((name for name in names if name in first.globals), first.globals[0] if first.globals else "")
     places = [cite_global(first, f"`{first.path}` asks for `{known}`", known)] if known else []

@@ -16,8 +16,9 @@ from traindx.runtime.scope import Scope
 from traindx.vocabulary.file_magic import HDF5, LFS_POINTER
 
 __all__ = [
-    "MOST_BYTES", "READABLE", "Checkpoint", "Measure", "Moments", "TensorInfo", "Weights", "dangers", "is_index",
-    "optimizer_with_moments", "read_checkpoint", "read_moments", "read_sharded", "read_values", "read_weights",
+    "MOST_BYTES", "READABLE", "Checkpoint", "Measure", "Moments", "TensorInfo", "Weights", "dangers", "empty",
+    "is_index", "optimizer_with_moments", "read_checkpoint", "read_moments", "read_sharded", "read_values",
+    "read_weights",
 ]  # fmt: skip
 
 _HEAD = 4_096
@@ -36,6 +37,11 @@ def read_checkpoint(handle: BinaryIO, path: str) -> tuple[Checkpoint, list[str]]
     handle.seek(0)
     described = _described(handle, path, size)
     return described, _remarks(described)
+
+
+def empty(path: str) -> Checkpoint:
+    """A file of no bytes."""
+    return Checkpoint(path, "empty", 0, problems=(Damage("it is empty: it was never written"),))
 
 
 def read_sharded(scope: Scope, path: str) -> tuple[Checkpoint, list[str]]:
@@ -64,7 +70,7 @@ def _dangers(described: Checkpoint) -> list[str]:
 def _described(handle: BinaryIO, path: str, size: int) -> Checkpoint:
     head = handle.read(_HEAD)
     if not head:
-        return Checkpoint(path, "empty", size, problems=(Damage("it is empty: it was never written"),))
+        return empty(path)
     if not head.strip(b"\0") and not _sampled(handle, size).strip(b"\0"):
         return Checkpoint(
             path,

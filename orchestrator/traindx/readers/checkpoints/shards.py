@@ -49,6 +49,9 @@ def read_shards(scope: Scope, path: str, reader: Reader) -> Checkpoint:
         else:
             shards[shard] = described
             problems += [type(problem)(f"shard `{shard[:200]}`: {problem}") for problem in described.problems]
+    if not shards:
+        # Weights are often left out when a folder is handed on; a single missing shard is another matter.
+        problems = [f"{problem}" for problem in problems]
     if len(counts) > _MOST_SHARDS:
         problems.append(f"{_MOST_SHARDS} of {len(counts):,} shards were read")
     problems += _disagreements(homes, shards)

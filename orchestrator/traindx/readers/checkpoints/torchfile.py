@@ -56,7 +56,7 @@ def _cut_zip(handle: BinaryIO, path: str, size: int) -> Checkpoint:
     found = describe(reading.root)
     wanted = sum({tensor.storage or tensor.path: tensor.size for tensor in found.tensors}.values())
     if wanted > size:
-        problem = Damage(f"{problem}; its tensors take {wanted:,} bytes, the file has {size:,}")
+        problem = Damage(f"{problem}, and its tensors take {wanted:,} bytes, the file has {size:,}")
     return checkpoint(path, "torch-zip", size, reading, found, [problem])
 
 
