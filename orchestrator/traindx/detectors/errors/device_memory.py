@@ -19,6 +19,7 @@ FOREIGN = 0.2
 """of the device, held by others"""
 STATIC = 0.7
 """of what is allocated: weights, gradients and optimizer alone are too large for any batch to help"""
+HALVE = "Halve the batch size and double gradient accumulation"
 _EVALUATION = re.compile(r"eval|valid|test|predict|infer", re.IGNORECASE)
 
 
@@ -49,7 +50,10 @@ def detect(row: LogError, around: str, known: Circumstances) -> list[Signal]:
     if told.of("total") is None and around:
         told = OutOfMemory({**read_out_of_memory(around).amounts, **told.amounts}, told.others)
     held, first = _reason(told, known)
-    facts: dict[str, Fact] = {"memory_held": held, "memory_fix": first}
+    smaller = first.startswith(HALVE)
+    facts: dict[str, Fact] = {"memory_held": held, "memory_fix": first, "memory_smaller_batch": smaller}
+    if not smaller:
+        facts["memory_expects"] = "The run gets past the point where it ran out, with the batch size it has"
     facts |= {f"memory_{name}": spelt(size) for name, size in told.amounts.items()}
     if known.static:
         facts["memory_static"] = spelt(known.static)
@@ -108,15 +112,14 @@ def _activations(told: OutOfMemory, known: Circumstances) -> tuple[str, str]:
         if total and allocated
         else "the memory was this run's own"
     )
-    halve = "Halve the batch size and double gradient accumulation"
     if known.points_before:
         return (
             f"{size}, {when}: a larger batch or a longer sequence than before, or slow growth",
-            f"{halve}, or cap the length: the largest batch decides; sort or bucket by length",
+            f"{HALVE}, or cap the length: the largest batch decides; sort or bucket by length",
         )
     return (
         f"{size}, {when}: batch, length or model is too large for the device",
-        f"{halve}; then bf16 autocast and activation checkpointing",
+        f"{HALVE}; then bf16 autocast and activation checkpointing",
     )
 
 

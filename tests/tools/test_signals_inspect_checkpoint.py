@@ -66,6 +66,22 @@ def spoilt(part: str = "2.weight", value: float = float("nan")) -> dict[str, Any
     return state
 
 
+def spoilt_moments() -> dict[str, Any]:
+    state = trained(net())
+    state["optimizer"]["state"][0]["exp_avg"][0, 0] = float("nan")
+    return state
+
+
+def without_variance() -> dict[str, Any]:
+    state = trained(net(norm=True))
+    state["model"]["1.running_var"].zero_()
+    return state
+
+
+def wrapped() -> dict[str, Any]:
+    return {f"module.{name}": value for name, value in net().state_dict().items()}
+
+
 def masked() -> dict[str, Any]:
     state = trained(net())
     state["model"]["scores"] = torch.tensor([0.1, float("-inf")])
@@ -162,6 +178,10 @@ BROKE = log(
     [f"step {10 * n} loss {2.0 - n / 20:.4f}" for n in range(20)] + [f"step {n} loss nan" for n in range(200, 300, 10)]
 )
 FULL = saved(lambda: trained(net()))
+FAILED = (
+    'Traceback (most recent call last):\n  File "t.py", line 3, in <module>\n    m.load_state_dict(s)\n'
+    "RuntimeError: Error(s) in loading state_dict for Net:\n"
+)
 
 CASES = [
     case(TOOL, "NaN weights that a run started from", {"last.pt": saved(spoilt), **NAN_FROM_THE_START},
@@ -171,9 +191,15 @@ CASES = [
          "weights-not-finite-after-break", "weights-not-finite"),
     case(TOOL, "NaN in the old format", {"last.pt": saved(spoilt, _use_new_zipfile_serialization=False)},
          "weights-not-finite"),
-    case(TOOL, "sound weights", {"last.pt": FULL, **steps()}, silent=f"{SPOILT} checkpoint-damaged weights-constant"
+    case(TOOL, "a prefix, and loading failed", {"last.pt": saved(wrapped), "train.log": FAILED},
+         "checkpoint-keys-prefixed"),
+    case(TOOL, "a prefix that was dealt with", {"last.pt": saved(wrapped), "train.log": "weights loaded\n"},
+         silent="checkpoint-keys-prefixed"),
+    case(TOOL, "sound weights", {"last.pt": FULL, **steps()},
+         silent=f"{SPOILT} checkpoint-damaged weights-constant checkpoint-is-no-weights"
          " optimizer-lacks-parameters units-without-gradient checkpoint-needs-classes optimizer-not-finite"),
     case(TOOL, "minus infinity is a mask", {"last.pt": saved(masked)}, silent=SPOILT),
+    case(TOOL, "NaN in the optimizer alone", {"last.pt": saved(spoilt_moments)}, "optimizer-not-finite", SPOILT),
     case(TOOL, "an archive that was cut", {"last.pt": cut(FULL, 0.6)}, "checkpoint-damaged", SPOILT),
     case(TOOL, "a safetensors file that was cut", {"m.safetensors": cut(stored(partial(table, 64)), 0.7)},
          "checkpoint-damaged"),
@@ -211,6 +237,8 @@ CASES = [
     case(TOOL, "batch norm never updated",
          {"last.pt": saved(lambda: {"model": net(norm=True).state_dict(), "step": 500})},
          "batchnorm-never-updated"),
+    case(TOOL, "batch norm over inputs that never vary", {"last.pt": saved(without_variance)},
+         "batchnorm-variance-zero"),
     case(TOOL, "batch norm at the start", {"last.pt": saved(lambda: {"model": net(norm=True).state_dict(), "step": 0})},
          silent="batchnorm-never-updated"),
     case(TOOL, "an adapter that never trained",
@@ -263,14 +291,3 @@ def test_a_signal_fires_where_it_must_and_only_there(
     (tmp_path / "run").mkdir()
     check(found, tmp_path / "run")
     assert not list(elsewhere.iterdir()), "nothing in a checkpoint is executed"
-
-
-def test_a_prefix_is_told_only_where_loading_failed(tmp_path: Path) -> None:
-    wrapped = saved(lambda: {f"module.{name}": value for name, value in net().state_dict().items()})
-    failed = 'Traceback (most recent call last):\n  File "t.py", line 3, in <module>\n    m.load_state_dict(s)\n'
-    failed += "RuntimeError: Error(s) in loading state_dict for Net:\n"
-    for number, (text, fires) in enumerate((("weights loaded\n", ""), (failed, "checkpoint-keys-prefixed"))):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        silent = "" if fires else "checkpoint-keys-prefixed"
-        check(case(TOOL, "prefix", {"last.pt": wrapped, "train.log": text}, fires, silent), folder)
