@@ -17,8 +17,9 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SOURCE = Path("orchestrator/traindx/readers/native/numbers.c")
-LIBRARY = SOURCE.with_name("libnumbers.so")
+NATIVE = Path("orchestrator/traindx/readers/native")
+SOURCES = (NATIVE / "numbers.c", NATIVE / "measure.c")
+LIBRARY = NATIVE / "libnumbers.so"
 IMPORTED = ("orchestrator/traindx", "tools")
 FLAGS = ("-O3", "-std=c11", "-fvisibility=hidden", "-shared", "-fPIC")
 
@@ -44,7 +45,10 @@ class CompileHook(BuildHookInterface):  # type: ignore[type-arg, misc, unused-ig
         root = Path(self.root)
         fresh = root / LIBRARY.with_suffix(f".{os.getpid()}")
         done = subprocess.run(
-            [*compiler, *FLAGS, str(root / SOURCE), "-o", str(fresh)], capture_output=True, text=True, check=False
+            [*compiler, *FLAGS, *(str(root / source) for source in SOURCES), "-o", str(fresh)],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if done.returncode:
             fresh.unlink(missing_ok=True)

@@ -139,7 +139,7 @@ def test_quit_leaves(ask: Ask) -> None:
     [
         ("/ev", ["/evidence"]),
         ("/explain lr-", ["lr-decayed-to-zero", "lr-schedule-spike"]),
-        ("/tools ana", ["analyze_loss_curve"]),
+        ("/tools ana", ["analyze_architecture", "analyze_loss_curve"]),
         ("/tools Read st", ["start_line="]),
         ("/specialist m", ["ml-debugger"]),
         ("/evidence ", ["1", "2"]),

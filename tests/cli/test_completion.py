@@ -38,7 +38,7 @@ def test_bash_completes_commands_options_and_names(scripts: dict[str, str]) -> N
     assert offered(script, "diagnose", "runs", "--fail-on", "h") == ["high"]
     assert offered(script, "diagnose", "--specialist", "ml") == ["ml-debugger"]
     assert offered(script, "explain", "lr-sch") == ["lr-schedule-spike"]
-    assert offered(script, "tool", "analyze") == ["analyze_loss_curve"]
+    assert offered(script, "tool", "analyze") == ["analyze_architecture", "analyze_loss_curve"]
     assert offered(script, "schema", "") == ["diagnosis", "context", "event"]
     assert offered(script, "completion", "") == list(SHELLS)
     assert offered(script, "diagnose", "") == []  # files: bash's own

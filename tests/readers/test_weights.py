@@ -10,7 +10,8 @@ import pytest
 from tests.extras import safetensors, torch
 from traindx.api import gather_context
 from traindx.readers import Run, Scope
-from traindx.readers.checkpoints import read_checkpoint, read_weights
+from traindx.readers.checkpoints import Measure, TensorInfo, read_checkpoint, read_weights
+from traindx.readers.checkpoints.measuring import Tally
 from traindx.readers.coverage import Covered, Limits
 
 
@@ -22,13 +23,14 @@ def _state(dtype: str = "float32") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
-@pytest.mark.parametrize("writer", ["torch", "safetensors"])
+@pytest.mark.parametrize("writer", ["torch", "legacy", "safetensors"])
 def test_what_is_not_finite_is_counted(tmp_path: Path, dtype: str, writer: str) -> None:
     state = _state(dtype)
     state["body.weight"][3, 5:9] = float("nan")
     state["body.weight"][0, 0] = float("-inf")
-    if writer == "torch":
-        torch.save({"model": state, "step": 5}, tmp_path / "model.pt")
+    if writer != "safetensors":
+        zipped = writer == "torch"
+        torch.save({"model": state, "step": 5}, tmp_path / "model.pt", _use_new_zipfile_serialization=zipped)
     else:
         safetensors.save_file(state, tmp_path / "model.safetensors")
     (weights,) = Run(Scope.of(tmp_path)).weights.values()
@@ -88,6 +90,51 @@ def test_without_time_both_ends_of_every_tensor_are_looked_at(tmp_path: Path, pl
     (row,) = [row for row in run.coverage if row.unit == "values"]
     assert (row.of, row.whole) == (2_000_002, False)
     assert any("only part of its values" in remark for remark in run.remarks)
+
+
+def _measured(state: dict[str, Any], path: Path) -> dict[str, Measure]:
+    torch.save(state, path)
+    with path.open("rb") as handle:
+        checkpoint, _ = read_checkpoint(handle, path.name)
+        return {one.tensor.name: one for one in read_weights(handle, checkpoint).measures}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("native", [True, False])
+def test_numbers_are_measured_as_torch_measures_them(tmp_path: Path, dtype: str, native: bool) -> None:
+    torch.manual_seed(0)
+    values = (torch.randn(100, 123) * 3).to(getattr(torch, dtype))
+    values[7], values[9, 3] = 0.0, 2.0**-20
+    tally = Tally(dtype)
+    if not native:
+        tally = Tally(dtype, native=None)
+    raw = values.view(torch.uint8).reshape(-1).numpy()
+    for begin in range(0, len(raw), 4096):
+        tally.add(raw[begin : begin + 4096])
+    told = tally.of(TensorInfo("w", (100, 123), dtype))
+    assert (told.looked, told.zeros, told.nans) == (12_300, 123 + int((values[:7] == 0).sum()), 0)
+    assert (told.lowest, told.highest) == (float(values.min()), float(values.max()))
+    assert told.rms == pytest.approx(float(values.double().pow(2).mean().sqrt()), rel=1e-9)
+    values[3, 3], values[4, 4], values[5, 5] = float("nan"), float("inf"), float("-inf")
+    tally.add(values.view(torch.uint8).reshape(-1).numpy())
+    told = tally.of(TensorInfo("w", (100, 123), dtype))
+    assert (told.nans, told.infinities, told.above) == (1, 2, 1)
+    assert told.highest == float(values[values.isfinite()].max())
+
+
+def test_views_of_one_storage_are_measured_each_for_itself(tmp_path: Path) -> None:
+    flat = torch.arange(24, dtype=torch.float32)
+    flat[20:] = 0
+    state = {
+        "a": flat[:8].view(2, 4),
+        "b": flat[8:].view(4, 4),
+        "tied": flat[:8].view(2, 4),
+        "turned": flat[:8].view(2, 4).T,
+    }
+    found = _measured(state, tmp_path / "model.pt")
+    assert (found["a"].highest, found["b"].lowest, found["b"].highest) == (7.0, 0.0, 19.0)
+    assert (found["b"].zero_rows, found["a"].zero_rows) == (1, 0)
+    assert set(found) == {"a", "b"}, "the same numbers are measured once"
 
 
 @pytest.mark.slow

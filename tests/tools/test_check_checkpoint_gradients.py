@@ -185,7 +185,8 @@ def test_values_are_read_as_they_were_written(tmp_path: Path, dtype: str) -> Non
         checkpoint, _ = read_checkpoint(handle, "x.pt")
         values = {tensor.name: numbers for tensor, numbers in read_values(handle, checkpoint, checkpoint.tensors)}
         short = {tensor.name: numbers for tensor, numbers in read_values(handle, checkpoint, checkpoint.tensors, 40)}
-    assert set(values) == {"a", "b"}
+    assert set(values) == {"a", "b", "part"}
+    np.testing.assert_allclose(values["part"], state["part"].float().numpy(), rtol=1e-6)
     np.testing.assert_allclose(values["a"], state["a"].float().numpy().ravel(), rtol=1e-6)
     assert 0 < len(short["a"]) < 35
 

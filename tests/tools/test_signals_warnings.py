@@ -27,9 +27,6 @@ WARNINGS = [
      "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, call them in the"
      " opposite order.",
      "To get the last learning rate computed by the scheduler, please use `get_last_lr()`."),
-    ("warning-no-gradient-inputs",
-     "None of the inputs have requires_grad=True. Gradients will be None",
-     "`use_cache=True` is incompatible with gradient checkpointing. Setting `use_cache=False`."),
     ("warning-softmax-dim",
      "Implicit dimension choice for softmax has been deprecated. Change the call to include dim=X as an argument.",
      "nn.functional.sigmoid is deprecated. Use torch.sigmoid instead."),

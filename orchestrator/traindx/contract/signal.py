@@ -19,7 +19,7 @@ class Citation(Value):
     locator: str = Field(
         default="",
         description="`line 41`, `lines 38-44`, `line 41, epoch 7`, `cell 7, line 3` (of a notebook), "
-        "`step 300 of train/loss`, `tensor encoder.weight`",
+        "`step 300 of train/loss`, `tensor encoder.weight`, `key scaler.scale` (of a checkpoint)",
     )
     quote: str = Field(default="", description="the exact text or number found there")
 

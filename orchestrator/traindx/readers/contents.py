@@ -119,6 +119,13 @@ def array_ranges(handle: BinaryIO, file: RunFile, remark: Remarks, ledger: Ledge
     return remark.said(read(handle, file.path, allowance)) if read else []
 
 
+def pickled_data(handle: BinaryIO, file: RunFile) -> list[Checkpoint]:
+    """What a pickle among the data would build."""
+    if PurePosixPath(file.path).suffix.lower() not in _PICKLES:
+        return []
+    return [checkpoints.read_checkpoint(handle, file.path)[0]]
+
+
 def sample_table(handle: BinaryIO, file: RunFile, remark: Remarks, ledger: Ledger) -> list[TableInfo]:
     """The columns of a table of samples."""
     if not file.path.lower().endswith((".csv", ".tsv")):

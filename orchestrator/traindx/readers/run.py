@@ -181,9 +181,15 @@ class Run:
     @cached_property
     def checkpoints(self) -> list[Checkpoint]:
         """Checkpoints, described without loading a tensor or running what a pickle holds."""
-        return self._read(
+        empty = [checkpoints.empty(file.path) for file in self.files if file.role == "checkpoint" and not file.size]
+        return empty + self._read(
             "checkpoint", lambda handle, file: contents.checkpoint(self.scope, handle, file, self._remark)
         )
+
+    @cached_property
+    def pickles(self) -> list[Checkpoint]:
+        """Pickles among the data, described in the same way."""
+        return self._read("data", contents.pickled_data, "pickles")
 
     @cached_property
     def weights(self) -> dict[str, Weights]:

@@ -77,6 +77,21 @@ def _growth(row: Series) -> Signal | None:
     return Signal(id="memory-grows", claim=claim, citations=places, facts=facts)
 
 
+def pace(row: Series) -> str:
+    """The slope of a straight line through the series with its standard error: growth is what exceeds twice that."""
+    good = np.isfinite(row.values) & np.isfinite(row.at)
+    at, values = row.at[good], row.values[good]
+    spread = float(((at - at.mean()) ** 2).sum()) if len(at) else 0.0
+    if len(at) < FEWEST or spread == 0:
+        return ""
+    slope = float(((at - at.mean()) * (values - values.mean())).sum()) / spread
+    rest = values - values.mean() - slope * (at - at.mean())
+    error = float(np.sqrt((rest**2).sum() / (len(at) - 2) / spread))
+    certain = "grows" if slope > 2 * error else "falls" if slope < -2 * error else "no trend"
+    unit = f" {row.unit}" if row.unit else ""
+    return f"{slope:+.3g} ± {error:.1g}{unit} per {row.axis}: {certain}"
+
+
 def _levels(row: Series) -> Numbers:
     """The lowest value of each of a few windows: what is kept, not what a step takes for a moment."""
     values = row.values[np.isfinite(row.values)]

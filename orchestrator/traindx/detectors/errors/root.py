@@ -100,7 +100,8 @@ def _stretch(lines: np.ndarray[tuple[int, ...], np.dtype[np.int64]], first: int)
 
 def read(errors: Iterable[LogError], patterns: Sequence[ErrorPattern], logged: Logged | None) -> list[Reading]:
     """What each of the errors is."""
-    return [_reading(row, patterns, logged) for row in _without_echoes(errors)]
+    families = [family for family in patterns if family.role != "warning"]
+    return [_reading(row, families, logged) for row in _without_echoes(errors)]
 
 
 def _without_echoes(errors: Iterable[LogError]) -> Iterator[LogError]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from traindx.contract import Signal
+from traindx.contract import Fact, Signal
 from traindx.definitions.rules import ErrorPattern
 from traindx.detectors.errors.telling import told
 from traindx.readers.code.codeunit import CodeUnit
@@ -24,5 +24,6 @@ def detect(
         for family in families:
             facts = None if family.name in found else family.found_in(row.text)
             if facts is not None:
-                found[family.name] = told(family.name, family.means, row, code, dict(facts))
+                named: dict[str, Fact] = {**facts, "warning": row.text, "warning_place": f"{row.source}:{row.line}"}
+                found[family.name] = told(family.name, family.means, row, code, named)
     return list(found.values())

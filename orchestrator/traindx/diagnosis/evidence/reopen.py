@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from traindx.contract import Citation
 from traindx.diagnosis.evidence.claims import contradiction
+from traindx.diagnosis.evidence.in_checkpoint import in_checkpoint, names_checkpoint
 from traindx.diagnosis.evidence.numbers import Known, named_places, strays, values_in
 from traindx.diagnosis.evidence.verify import Citations, Opened, Verdicts
 from traindx.errors import TraindxError
@@ -21,7 +22,6 @@ from traindx.runtime import tool
 
 LINE = re.compile(r"\blines? (\d{1,12})\b(?:-(\d{1,12})\b)?")
 POINT = re.compile(r"\b(epoch|step|row) (-?[\d.]+(?:e[+-]?\d+)?)(?: of ([^,]+))?")
-TENSOR = re.compile(r"\btensor `?([^`,\s]+)`?")
 NUMBER = re.compile(r"[-+]?(?:\d[\d,_]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf)", re.IGNORECASE)
 NEIGHBOURS = 2
 MOST_SEARCHED = 64 * 1024 * 1024
@@ -75,7 +75,6 @@ def _file_line(citation: Citation, run: Run) -> int | None:
 def _at_its_place(citation: Citation, run: Run) -> tuple[Opened, Known]:
     """The verdict on the place, and the numbers that stand there and beside it."""
     line, point = LINE.search(citation.locator), POINT.search(citation.locator)
-    tensor = TENSOR.search(citation.locator)
     if CELL.search(citation.locator):
         return _in_cell(citation, run)
     if line:
@@ -85,13 +84,13 @@ def _at_its_place(citation: Citation, run: Run) -> tuple[Opened, Known]:
         return _at_point(citation, point, run)
     if citation.locator.startswith(PLACE):
         return _in_flight(citation, run)
-    if tensor:
-        return _at_tensor(citation, tensor.group(1), run)
+    if names_checkpoint(citation):
+        return in_checkpoint(citation, [*run.checkpoints, *run.pickles])
     if not citation.quote.strip():
         return Opened(verified=False, why="nothing is quoted, and the locator names no place"), Known()
     if not _somewhere(citation, run):
         return _refuted(f"`{citation.source}` does not contain the quote"), Known()
-    why = "the locator names neither a line, a point of a series nor a tensor"
+    why = "the locator names neither a line, a point of a series nor a part of a checkpoint"
     return Opened(verified=False, why=why), Known(values_in(_spaced(citation.quote)))
 
 
@@ -143,23 +142,6 @@ def _at_point(citation: Citation, point: re.Match[str], run: Run) -> tuple[Opene
     if any(_holds(row, float(position), value) for row in rows):
         return Opened(verified=True), known
     return _refuted(f"no series of `{citation.source}` has {citation.quote} at {axis} {position}"), known
-
-
-def _at_tensor(citation: Citation, name: str, run: Run) -> tuple[Opened, Known]:
-    files = [row for row in run.checkpoints if row.path == citation.source]
-    if not files:
-        return _refuted(f"`{citation.source}` is not a checkpoint of this run"), Known()
-    found = [tensor for row in files for tensor in row.tensors if tensor.name == name]
-    if not found:
-        return _refuted(f"`{citation.source}` has no tensor `{name}`"), Known()
-    shape = found[0].shape
-    known = Known([*(float(size) for size in shape), float(found[0].elements)])
-    asked = [int(value) for value in values_in(_spaced(citation.quote))]
-    if asked == list(shape) or citation.quote.strip() in {found[0].dtype, str(shape)}:
-        return Opened(verified=True), known
-    if not citation.quote.strip():
-        return Opened(verified=False, why="nothing is quoted"), known
-    return _refuted(f"`{name}` has the shape {list(shape)}"), known
 
 
 def _in_flight(citation: Citation, run: Run) -> tuple[Opened, Known]:

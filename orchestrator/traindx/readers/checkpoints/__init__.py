@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import BinaryIO
 
 from traindx.contract.remark import Notable
-from traindx.readers.checkpoints.model import Checkpoint, TensorInfo
+from traindx.readers.checkpoints.measuring import Measure
+from traindx.readers.checkpoints.model import Checkpoint, Damage, TensorInfo
 from traindx.readers.checkpoints.moments import Moments, optimizer_with_moments, read_moments
 from traindx.readers.checkpoints.safetensors import looks_like_safetensors, read_safetensors
 from traindx.readers.checkpoints.shards import is_index, read_shards
@@ -15,8 +16,9 @@ from traindx.runtime.scope import Scope
 from traindx.vocabulary.file_magic import HDF5, LFS_POINTER
 
 __all__ = [
-    "MOST_BYTES", "READABLE", "Checkpoint", "Moments", "TensorInfo", "Weights", "dangers", "is_index",
-    "optimizer_with_moments", "read_checkpoint", "read_moments", "read_sharded", "read_values", "read_weights",
+    "MOST_BYTES", "READABLE", "Checkpoint", "Measure", "Moments", "TensorInfo", "Weights", "dangers", "empty",
+    "is_index", "optimizer_with_moments", "read_checkpoint", "read_moments", "read_sharded", "read_values",
+    "read_weights",
 ]  # fmt: skip
 
 _HEAD = 4_096
@@ -35,6 +37,11 @@ def read_checkpoint(handle: BinaryIO, path: str) -> tuple[Checkpoint, list[str]]
     handle.seek(0)
     described = _described(handle, path, size)
     return described, _remarks(described)
+
+
+def empty(path: str) -> Checkpoint:
+    """A file of no bytes."""
+    return Checkpoint(path, "empty", 0, problems=(Damage("it is empty: it was never written"),))
 
 
 def read_sharded(scope: Scope, path: str) -> tuple[Checkpoint, list[str]]:
@@ -63,10 +70,13 @@ def _dangers(described: Checkpoint) -> list[str]:
 def _described(handle: BinaryIO, path: str, size: int) -> Checkpoint:
     head = handle.read(_HEAD)
     if not head:
-        return Checkpoint(path, "empty", size, problems=("it is empty: it was never written",))
+        return empty(path)
     if not head.strip(b"\0") and not _sampled(handle, size).strip(b"\0"):
         return Checkpoint(
-            path, "empty", size, problems=("it contains only zero bytes: space was reserved, but nothing was written",)
+            path,
+            "empty",
+            size,
+            problems=(Damage("it contains only zero bytes: space was reserved, but nothing was written"),),
         )
     if head.startswith(b"PK"):
         return read_zip(handle, path, size)
@@ -81,10 +91,25 @@ def _described(handle: BinaryIO, path: str, size: int) -> Checkpoint:
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     for sign, problem in _TEXT_PROBLEMS:
         if text.startswith(sign):
-            return Checkpoint(path, "not-weights", size, problems=(problem,))
+            return Checkpoint(path, "not-weights", size, problems=(Damage(problem),))
     if head[:1] == b"\x80" or _pickled_text(head):
         return read_pickle(handle, path, size)
-    return Checkpoint(path, "unknown", size, problems=("its format is not known: neither torch, safetensors nor HDF5",))
+    return Checkpoint(path, "unknown", size, problems=(_unknown(path, head),))
+
+
+def _unknown(path: str, head: bytes) -> str:
+    """Why a file is of no known format; damage where its name promises one."""
+    if path.lower().endswith(".safetensors"):
+        length = int.from_bytes(head[:8], "little")
+        return Damage(
+            f"not a safetensors file: its first 8 bytes announce a header of {length:,} bytes, and no JSON follows"
+        )
+    # Translations into Portuguese are called `train.pt` as well, but they are text.
+    if path.lower().endswith((".pt", ".pth")) and b"\0" in head:
+        return Damage(
+            f"it begins with `{head[:4].hex(' ')}`: neither a zip archive nor a pickle, so torch cannot load it"
+        )
+    return "its format is not known: neither torch, safetensors nor HDF5"
 
 
 def _sampled(handle: BinaryIO, size: int) -> bytes:

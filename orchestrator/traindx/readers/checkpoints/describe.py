@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from traindx.contract import Fact
-from traindx.readers.checkpoints.model import Part, TensorInfo, part_of
+from traindx.readers.checkpoints.model import Layout, Part, TensorInfo, part_of
 from traindx.readers.checkpoints.rebuild import ITEM_SIZES
 from traindx.readers.checkpoints.symbols import Made, Row, Table, Tensor
 from traindx.readers.configs.values import Path, bounded, dotted, is_secret
@@ -150,7 +150,24 @@ def _tensor(tensor: Tensor, place: _Place) -> TensorInfo:
         storage=storage.key if storage is not None else "",
         trainable=tensor.trainable,
         part=place.part or "other",
+        offset=tensor.offset,
+        layout=_layout(tensor),
     )
+
+
+def _layout(tensor: Tensor) -> Layout:
+    if tensor.strides is None or len(tensor.strides) != len(tensor.shape):
+        return "rows"
+    steps = [(stride, size) for stride, size in zip(tensor.strides, tensor.shape, strict=True) if size != 1]
+    for order, layout in ((steps, "rows"), (sorted(steps, reverse=True), "dense")):
+        expected = 1
+        for stride, size in reversed(order):
+            if stride != expected:
+                break
+            expected *= size
+        else:
+            return "rows" if layout == "rows" else "dense"
+    return "strided"
 
 
 def _scalar(value: object, path: Path, found: Description) -> None:

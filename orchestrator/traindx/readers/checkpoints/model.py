@@ -8,6 +8,7 @@ from math import prod
 from typing import Literal
 
 from traindx.contract import Fact
+from traindx.readers.checkpoints.names import runs_commands
 from traindx.readers.configs.values import Path
 
 Format = Literal[
@@ -16,6 +17,8 @@ Format = Literal[
 ]  # fmt: skip
 Part = Literal["model", "optimizer", "other"]
 """whose tensor it is: `other` is random state, schedulers and so on"""
+Layout = Literal["rows", "dense", "strided"]
+"""row after row; in one piece but in another order; with gaps or repetitions"""
 Holds = Literal["training-state", "model", "optimizer", "tensors", "object", "nothing"]
 
 _OPTIMIZER = re.compile(r"optim|(?:^|_)opts?(?:$|_)")
@@ -37,6 +40,12 @@ _OPTIMIZER_BUFFERS = (
 )
 
 
+class Damage(str):
+    """A problem for which the file cannot be loaded."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class TensorInfo:
     """A tensor: `group` is the way to the state dict it belongs to (empty at the top), `name` its key in there."""
@@ -52,6 +61,9 @@ class TensorInfo:
     trainable: bool | None = None
     """`requires_grad` where the file says it"""
     part: Part = "model"
+    offset: int = 0
+    """elements of its storage before its first"""
+    layout: Layout = "rows"
 
     @property
     def elements(self) -> int:
@@ -87,7 +99,17 @@ class Checkpoint:
     objects: tuple[str, ...] = ()
     """classes whose pickled instances the file holds: whole modules, configurations"""
     problems: tuple[str, ...] = ()
-    """what is wrong with the file: cut off, not weights at all, records missing"""
+    """what is to be said about the file: cut off, not weights at all, records missing, not read"""
+
+    @property
+    def damage(self) -> tuple[str, ...]:
+        """The problems for which no program can load it."""
+        return tuple(problem for problem in self.problems if isinstance(problem, Damage))
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The calls that can only be there to run commands or code."""
+        return tuple(call for call in self.calls if runs_commands(call.partition("(")[0]))
 
     @property
     def model_groups(self) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def read_moments(scope: Scope, checkpoint: Checkpoint, group: str, others: Seque
     return [
         _moments(checkpoint, group, position, index, own, numbers, parameter, weights)
         for position, (index, parameter) in enumerate(zip(found, parameters, strict=True))
-        if own[f"state.{index}.exp_avg_sq"].storage in numbers
+        if own[f"state.{index}.exp_avg_sq"].path in numbers
     ]
 
 
@@ -82,7 +82,7 @@ def _moments(  # noqa: PLR0913, PLR0917 - one row of each list
 ) -> Moments:
     def stored(name: str) -> Floats | None:
         tensor = own.get(f"state.{index}.{name}")
-        return None if tensor is None else numbers.get(tensor.storage)
+        return None if tensor is None else numbers.get(tensor.path)
 
     prefix = f"{group}." if group else ""
     asked = f"{prefix}param_groups[{_param_group(checkpoint, prefix, position)}]."
@@ -94,9 +94,9 @@ def _moments(  # noqa: PLR0913, PLR0917 - one row of each list
         index=index,
         place=place,
         parameter=parameter,
-        second=numbers[place.storage],
+        second=numbers[place.path],
         first=stored("exp_avg"),
-        weights=None if parameter is None else weights.get(parameter.storage),
+        weights=None if parameter is None else weights.get(parameter.path),
         step=int(count) if isinstance(count, int | float) and count >= 1 else None,
         lr=_said(checkpoint, f"{asked}lr", math.nan),
         initial_lr=_said(checkpoint, f"{asked}initial_lr", math.nan),
@@ -165,7 +165,7 @@ def _orders(model: Sequence[TensorInfo]) -> list[list[TensorInfo]]:
 
 def _values(scope: Scope, checkpoint: Checkpoint, wanted: Sequence[TensorInfo]) -> dict[str, Floats]:
     with scope.open(checkpoint.path) as handle:
-        return {tensor.storage: values for tensor, values in read_values(handle, checkpoint, wanted, MOST_BYTES)}
+        return {tensor.path: values for tensor, values in read_values(handle, checkpoint, wanted, MOST_BYTES)}
 
 
 def _natural(text: str) -> list[tuple[int, str]]:

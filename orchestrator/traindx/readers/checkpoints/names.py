@@ -61,6 +61,15 @@ _RUNS_CODE_BELOW = (
 )
 _HIDDEN = _words("os sys subprocess builtins shutil socket importlib runpy posix ctypes")
 
+# Python's own way to pickle enums and bound methods, tensors in plain pickles, functions: everyday objects need them.
+# They are as dangerous as what they are given.
+_EVERYDAY = _words(
+    "builtins.getattr torch.storage._load_from_bytes operator.attrgetter operator.methodcaller operator.itemgetter "
+    "_operator.attrgetter _operator.methodcaller _operator.itemgetter types.FunctionType types.CodeType "
+    "types.LambdaType types.MethodType functools.reduce _functools.reduce builtins.map builtins.filter builtins.vars"
+)
+_EVERYDAY_PACKAGES = _words("dill multiprocessing platform signal inspect glob tempfile ssl asyncio")
+
 Trust = Literal["trusted", "plain", "foreign", "unsafe"]
 
 
@@ -77,3 +86,8 @@ def trust(name: str) -> Trust:
     if any(part in _HIDDEN for part in rest[:-1]):
         return "unsafe"
     return "foreign"
+
+
+def runs_commands(name: str) -> bool:
+    """Whether a global can only be there to run commands or code: no ordinary object of a training needs it."""
+    return trust(name) == "unsafe" and name not in _EVERYDAY and name.partition(".")[0] not in _EVERYDAY_PACKAGES

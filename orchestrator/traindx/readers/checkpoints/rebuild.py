@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from dataclasses import replace
 
 from traindx.readers.checkpoints.symbols import Blob, Global, Made, Row, Storage, Table, Tensor
 
@@ -84,10 +85,11 @@ def _tensor(how: str, given: list[object]) -> Tensor | None:
         asked = given[1] if len(given) > 1 else None
         if not isinstance(inner, Tensor):
             return None
-        return Tensor(inner.shape, inner.dtype, inner.storage, asked if isinstance(asked, bool) else None)
+        return replace(inner, trainable=asked if isinstance(asked, bool) else None)
     if how in {"tensor", "tensor_v2", "tensor_v3", "qtensor"} and len(given) >= 4 and isinstance(given[0], Storage):
         dtype = _dtype(given[6]) if how == "tensor_v3" and len(given) > 6 else given[0].dtype
-        return Tensor(sizes(given[2]), dtype, given[0])
+        offset = given[1] if isinstance(given[1], int) and 0 <= given[1] < 1 << 48 else 0
+        return Tensor(sizes(given[2]), dtype, given[0], offset=offset, strides=sizes(given[3]))
     if how == "meta_tensor_no_storage" and len(given) >= 2:
         return Tensor(sizes(given[1]), _dtype(given[0]))
     if how == "wrapper_subclass" and len(given) >= 3:

@@ -7,7 +7,7 @@ from math import prod
 from typing import BinaryIO
 
 from traindx.contract import Fact
-from traindx.readers.checkpoints.model import Checkpoint, TensorInfo
+from traindx.readers.checkpoints.model import Checkpoint, Damage, TensorInfo
 from traindx.readers.configs.values import bounded, is_secret
 
 LARGEST_HEADER = 32 << 20
@@ -34,11 +34,14 @@ def read_safetensors(handle: BinaryIO, path: str, size: int) -> Checkpoint:
     length = int.from_bytes(handle.read(8), "little")
     if length > LARGEST_HEADER:
         return Checkpoint(
-            path, "safetensors", size, problems=(f"its header would take {length:,} bytes, which is not plausible",)
+            path,
+            "safetensors",
+            size,
+            problems=(Damage(f"its header would take {length:,} bytes, which is not plausible"),),
         )
     raw = handle.read(length)
     if len(raw) < length:
-        problem = f"cut off inside its header: {length:,} bytes declared, {len(raw):,} present"
+        problem = Damage(f"cut off inside its header: {length:,} bytes declared, {len(raw):,} present")
         return Checkpoint(path, "safetensors", size, problems=(problem,))
     problems: list[str] = []
     header = _header(raw, problems)
@@ -53,7 +56,7 @@ def read_safetensors(handle: BinaryIO, path: str, size: int) -> Checkpoint:
     if end > size - 8 - length:
         missing = end - (size - 8 - length)
         problems.insert(
-            0, f"cut off: the last {missing:,} bytes of its tensors are missing (`MetadataIncompleteBuffer`)"
+            0, Damage(f"cut off: the last {missing:,} bytes of its tensors are missing (`MetadataIncompleteBuffer`)")
         )
     elif found and end < size - 8 - length:
         problems.append(f"{size - 8 - length - end:,} bytes follow after the last tensor")
@@ -82,29 +85,29 @@ def _header(raw: bytes, problems: list[str]) -> dict[str, object]:
     try:
         header = json.loads(raw.decode("utf-8"), object_pairs_hook=pairs)
     except (ValueError, RecursionError, MemoryError) as error:
-        problems.append(f"its header is not JSON: {str(error)[:120]}")
+        problems.append(Damage(f"its header is not JSON: {str(error)[:120]}"))
         return {}
     if twice:
-        problems.append("its header names a tensor twice")
+        problems.append(Damage("its header names a tensor twice"))
     return header if isinstance(header, dict) else {}
 
 
 def _tensor(name: str, entry: object, space: int, problems: list[str]) -> tuple[TensorInfo | None, int]:
     shown = name[:200]
     if not isinstance(entry, dict):
-        problems.append(f"tensor `{shown}` has no description")
+        problems.append(Damage(f"tensor `{shown}` has no description"))
         return None, 0
     shape, offsets = _whole(entry.get("shape")), _whole(entry.get("data_offsets"))
     said = entry.get("dtype")
     dtype, width = _DTYPES.get(said, (said[:20].lower(), 0)) if isinstance(said, str) else ("unknown", 0)
     if shape is None or offsets is None or len(offsets) != 2:
-        problems.append(f"tensor `{shown}` has no valid shape and offsets")
+        problems.append(Damage(f"tensor `{shown}` has no valid shape and offsets"))
         return None, 0
     begin, end = offsets
     if width and end - begin != prod(shape) * width:
-        problems.append(f"tensor `{shown}` takes {prod(shape) * width:,} bytes, its slot has {end - begin:,}")
+        problems.append(Damage(f"tensor `{shown}` takes {prod(shape) * width:,} bytes, its slot has {end - begin:,}"))
     elif begin > end or begin > space:
-        problems.append(f"tensor `{shown}` lies beyond the end of the file")
+        problems.append(Damage(f"tensor `{shown}` lies beyond the end of the file"))
     return TensorInfo(shown, shape, dtype, size=max(0, end - begin), storage=f"{begin}"), end
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from traindx.errors import UnreadableInput
-from traindx.readers.checkpoints.model import Checkpoint, TensorInfo
+from traindx.readers.checkpoints.model import Checkpoint, Damage, TensorInfo
 from traindx.runtime.scope import Scope
 
 LARGEST_INDEX = 16 << 20
@@ -45,10 +45,13 @@ def read_shards(scope: Scope, path: str, reader: Reader) -> Checkpoint:
     for shard in list(counts)[:_MOST_SHARDS]:
         described = _shard(scope, f"{folder}/{shard}" if folder else shard, reader)
         if isinstance(described, str):
-            problems.append(f"shard `{shard[:200]}` with {counts[shard]:,} tensors: {described}")
+            problems.append(Damage(f"shard `{shard[:200]}` with {counts[shard]:,} tensors: {described}"))
         else:
             shards[shard] = described
-            problems += [f"shard `{shard[:200]}`: {problem}" for problem in described.problems]
+            problems += [type(problem)(f"shard `{shard[:200]}`: {problem}") for problem in described.problems]
+    if not shards:
+        # Weights are often left out when a folder is handed on; a single missing shard is another matter.
+        problems = [f"{problem}" for problem in problems]
     if len(counts) > _MOST_SHARDS:
         problems.append(f"{_MOST_SHARDS} of {len(counts):,} shards were read")
     problems += _disagreements(homes, shards)
@@ -75,7 +78,7 @@ def _disagreements(homes: dict[str, str], shards: dict[str, Checkpoint]) -> list
         present = {tensor.path for tensor in described.tensors}
         absent += [name for name, home in homes.items() if home == shard and name not in present]
     named = ", ".join(f"`{name[:120]}`" for name in absent[:_MOST_NAMED])
-    return [f"{len(absent):,} tensors of the index are not in their shard: {named}"] if absent else []
+    return [Damage(f"{len(absent):,} tensors of the index are not in their shard: {named}")] if absent else []
 
 
 def _joined(path: str, shards: dict[str, Checkpoint], problems: list[str]) -> Checkpoint:

@@ -62,6 +62,10 @@ class Tensor:
     dtype: str
     storage: Storage | None = None
     trainable: bool | None = None
+    offset: int = 0
+    """elements of the storage before its first"""
+    strides: tuple[int, ...] | None = None
+    """None where it lies row after row"""
 
 
 @dataclass(eq=False)

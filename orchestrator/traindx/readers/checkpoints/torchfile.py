@@ -9,7 +9,7 @@ from typing import BinaryIO
 from traindx.readers.checkpoints.archive import first_record, opened, record
 from traindx.readers.checkpoints.describe import Description, describe
 from traindx.readers.checkpoints.interpreter import Reading, follow
-from traindx.readers.checkpoints.model import Checkpoint, Format
+from traindx.readers.checkpoints.model import Checkpoint, Damage, Format
 from traindx.readers.checkpoints.names import trust
 from traindx.readers.checkpoints.opcodes import Stream
 from traindx.readers.checkpoints.symbols import Row
@@ -32,7 +32,7 @@ def read_zip(handle: BinaryIO, path: str, size: int) -> Checkpoint:
         folder = name.removesuffix("data.pkl")
         raw = record(archive, infos[name], _LARGEST_PICKLE)
         if raw is None:
-            problem = "`data.pkl` inside the archive cannot be read: the file is damaged"
+            problem = Damage("`data.pkl` inside the archive cannot be read: the file is damaged")
             return Checkpoint(path, "torch-zip", size, problems=(problem,))
         reading = follow(Stream(io.BytesIO(raw), len(raw)))
         script = any(entry.startswith(f"{folder}code/") for entry in infos)
@@ -44,7 +44,7 @@ def read_zip(handle: BinaryIO, path: str, size: int) -> Checkpoint:
 def _cut_zip(handle: BinaryIO, path: str, size: int) -> Checkpoint:
     """An archive without its directory, which stands at the end: torch writes `data.pkl` first, so it may be there."""
     first = first_record(handle)
-    problem = (
+    problem = Damage(
         "cut off or damaged: the zip archive has no directory at its end "
         "(`PytorchStreamReader failed finding central directory`)"
     )
@@ -56,7 +56,7 @@ def _cut_zip(handle: BinaryIO, path: str, size: int) -> Checkpoint:
     found = describe(reading.root)
     wanted = sum({tensor.storage or tensor.path: tensor.size for tensor in found.tensors}.values())
     if wanted > size:
-        problem += f"; its tensors take {wanted:,} bytes, the file has {size:,}"
+        problem = Damage(f"{problem}, and its tensors take {wanted:,} bytes, the file has {size:,}")
     return checkpoint(path, "torch-zip", size, reading, found, [problem])
 
 
@@ -68,15 +68,15 @@ def _storages(found: Description, infos: dict[str, zipfile.ZipInfo], folder: str
             continue
         info = infos.get(f"{folder}data/{tensor.storage}")
         if info is None:
-            wrong[tensor.storage] = (
+            wrong[tensor.storage] = Damage(
                 f"tensor `{tensor.path}`: its record `data/{tensor.storage}` is missing from the archive"
             )
         elif info.file_size < tensor.size:
-            wrong[tensor.storage] = (
+            wrong[tensor.storage] = Damage(
                 f"tensor `{tensor.path}` needs {tensor.size:,} bytes, its record has {info.file_size:,}"
             )
         elif info.header_offset + info.compress_size > size:
-            wrong[tensor.storage] = f"tensor `{tensor.path}`: its record lies beyond the end of the file"
+            wrong[tensor.storage] = Damage(f"tensor `{tensor.path}`: its record lies beyond the end of the file")
     told = list(wrong.values())[:_MOST_MISSING]
     return told + ([f"{len(wrong) - len(told)} more records are missing or short"] if len(wrong) > len(told) else [])
 
@@ -110,8 +110,26 @@ def _legacy_storages(found: Description, stream: Stream) -> list[str]:
     # Each storage is its number of elements (8 bytes) and its bytes.
     wanted = sum({tensor.storage: tensor.size for tensor in found.tensors if tensor.storage}.values()) + 8 * count
     if keys.problem or wanted > stream.left:
-        return [f"cut off: its tensors take {wanted:,} bytes, {stream.left:,} are left (`unexpected EOF`)"]
+        return [Damage(f"cut off: its tensors take {wanted:,} bytes, {stream.left:,} are left (`unexpected EOF`)")]
     return []
+
+
+def legacy_places(handle: BinaryIO, widths: dict[str, int]) -> dict[str, tuple[int, int]]:
+    """Where the bytes of each storage of torch's old format begin, and how many; `widths` are those of an element."""
+    size = handle.seek(0, io.SEEK_END)
+    handle.seek(0)
+    stream = Stream(handle, size)  # type: ignore[arg-type]
+    keys = [follow(stream) for _ in range(5)][-1].root
+    places: dict[str, tuple[int, int]] = {}
+    place = size - stream.left
+    for key in keys.items if isinstance(keys, Row) else ():
+        handle.seek(place)
+        stored = int.from_bytes(handle.read(8), "little") * widths.get(str(key), 0)
+        if not 0 < stored <= size - place:
+            break
+        places[str(key)] = (place + 8, stored)
+        place += 8 + stored
+    return places
 
 
 def checkpoint(

@@ -1,15 +1,17 @@
-"""The numbers inside a checkpoint, read as bytes, without unpickling anything: values, and what is not finite."""
+"""The numbers inside a checkpoint, read as bytes, without unpickling anything: values, and what they are like."""
 
 from __future__ import annotations
 
 import re
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 
 from traindx.readers.checkpoints.archive import opened
+from traindx.readers.checkpoints.measuring import BLOCK, WIDTHS, Measure, decoded, tally, zero_rows
 from traindx.readers.checkpoints.model import Checkpoint, TensorInfo
+from traindx.readers.checkpoints.torchfile import legacy_places
 from traindx.readers.coverage import Allowance, shared_out
 from traindx.vocabulary.file_magic import ZIP
 
@@ -19,27 +21,18 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float32]
 
-READABLE = frozenset({"torch-zip", "torchscript", "safetensors"})
+READABLE = frozenset({"torch-zip", "torchscript", "torch-legacy", "safetensors"})
 """formats in which the numbers of a tensor lie in one piece, uncompressed"""
 MOST_BYTES = 64 << 30
 """bytes of one file that are looked at: of a larger one, stretches of every tensor"""
 MOST_LOADED = 256 << 20
 """bytes of one file whose numbers are in memory at a time"""
-_PIECE = 4 << 20
 _LEAST = 256 << 10
 """bytes of every tensor that are looked at once the time is up"""
 _STRETCHES = 32
 _AT_ONCE = 64 << 20
 """numbers between two looks at the clock"""
-# Sign, exponent, fraction: where all bits of the exponent are set the number is Inf, or NaN if the fraction is not 0.
-_EXPONENTS = {
-    "float64": ("<u8", 0x7FF0_0000_0000_0000, 0x000F_FFFF_FFFF_FFFF),
-    "float32": ("<u4", 0x7F80_0000, 0x007F_FFFF),
-    "float16": ("<u2", 0x7C00, 0x03FF),
-    "bfloat16": ("<u2", 0x7F80, 0x007F),
-    "complex64": ("<u4", 0x7F80_0000, 0x007F_FFFF),
-}
-_FLOATS = {"float64": ("<f8", 8), "float32": ("<f4", 4), "float16": ("<f2", 2), "bfloat16": ("<u2", 2)}
+_FLOATS = frozenset(WIDTHS) - {"complex64"}
 # Attention masks are kept as buffers full of minus infinity, and rightly so.
 _MASK = re.compile(r"mask|(?:^|[._])alibi|causal", re.IGNORECASE)
 _LOCAL_HEADER = 30
@@ -53,6 +46,7 @@ class Spoilt:
     nans: int
     infinities: int
     elements: int
+    tensor: TensorInfo
 
     def __str__(self) -> str:
         kinds = [f"{count:,} {kind}" for count, kind in ((self.nans, "NaN"), (self.infinities, "Inf")) if count]
@@ -72,6 +66,7 @@ class Weights:
     read: int = 0
     of: int = 0
     """numbers that were looked at, and all that there are"""
+    measures: tuple[Measure, ...] = field(default=(), repr=False)
 
     @property
     def problems(self) -> list[str]:
@@ -85,40 +80,62 @@ class Weights:
 def read_weights(
     handle: BinaryIO, checkpoint: Checkpoint, most: int = MOST_BYTES, allowance: Allowance | None = None
 ) -> Weights:
-    """Count what is not finite in a file of a readable format; of very many bytes, in stretches of each tensor."""
-    allowance = allowance or Allowance()
-    wanted: dict[str, TensorInfo] = {}
-    for tensor in checkpoint.tensors:
-        if tensor.dtype in _EXPONENTS and tensor.storage:
-            wanted.setdefault(tensor.storage, tensor)
-    places = _in_header(handle, wanted) if checkpoint.format == "safetensors" else _in_archive(handle)
-    shares = shared_out({storage: places[storage][1] for storage in wanted if storage in places}, most)
-    spoilt: list[Spoilt] = []
-    seen = read = of = 0
-    whole = True
-    for storage, tensor in wanted.items():
-        place, stored = places.get(storage, (0, 0))
-        size = min(shares.get(storage, 0), _LEAST if allowance.spent() else stored)
-        of += tensor.elements if storage not in places else stored // _width(tensor)
-        looked = 0
-        if size > 0:
-            found = _counted(
-                handle, place, _pieces(stored // _width(tensor), size // _width(tensor), allowance), tensor
-            )
-            looked = found.elements
-            seen += 1
-            read += found.elements
-            if found.nans or (found.infinities and not _MASK.search(tensor.name)):
-                spoilt.append(found)
-        whole &= looked == stored // _width(tensor) and storage in places
-    allowance.note(read, of)
-    return Weights(checkpoint.path, tuple(spoilt), seen, whole, read, of)
-
-
-def _width(tensor: TensorInfo) -> int:
+    """Measure the numbers in a file of a readable format; of very many bytes, stretches of each tensor."""
     import numpy as np
 
-    return np.dtype(_EXPONENTS[tensor.dtype][0]).itemsize
+    allowance = allowance or Allowance()
+    wanted = {_span(tensor): tensor for tensor in reversed(checkpoint.tensors) if tensor.dtype in WIDTHS}
+    places = _places(handle, checkpoint, list(wanted.values()))
+    sizes = {span: _stored(tensor, places) for span, tensor in reversed(wanted.items())}
+    shares = shared_out({span: size for span, (_, size) in sizes.items()}, most)
+    block = np.empty(BLOCK, dtype=np.uint8)
+    measures: list[Measure] = []
+    of = 0
+    for span, (place, stored) in sizes.items():
+        tensor, width = wanted[span], WIDTHS[wanted[span].dtype]
+        of += stored // width if place >= 0 else tensor.elements
+        size = min(shares[span], _LEAST if allowance.spent() else stored)
+        if size <= 0:
+            continue
+        told = tally(handle, place, _pieces(stored // width, size // width, allowance), tensor.dtype, block)
+        empty = 0
+        if len(tensor.shape) > 1 and tensor.layout == "rows" and 0 < tensor.elements // tensor.shape[0] <= told.zeros:
+            empty = zero_rows(handle, place, tensor)
+        measures.append(told.of(tensor, empty))
+    read = sum(measure.looked for measure in measures)
+    allowance.note(read, of)
+    spoilt = tuple(
+        Spoilt(one.tensor.path, one.nans, one.infinities, one.looked, one.tensor) for one in measures if _is_spoilt(one)
+    )
+    return Weights(checkpoint.path, spoilt, len(measures), read == of, read, of, tuple(measures))
+
+
+def _is_spoilt(measure: Measure) -> bool:
+    return bool(measure.nans or (measure.infinities and not _MASK.search(measure.tensor.name)))
+
+
+def _span(tensor: TensorInfo) -> str:
+    """What tensors have in common that are the same numbers of the same storage."""
+    return f"{tensor.storage} {tensor.offset} {tensor.elements}" if tensor.layout != "strided" else tensor.storage
+
+
+def _stored(tensor: TensorInfo, places: dict[str, tuple[int, int]]) -> tuple[int, int]:
+    """Where a tensor's own bytes begin and how many there are; the whole storage of one that skips some."""
+    place, stored = places.get(tensor.storage, (-1, 0))
+    if place < 0 or tensor.layout == "strided":
+        return place, stored
+    skipped = tensor.offset * (tensor.size // max(1, tensor.elements))
+    return place + skipped, max(0, min(tensor.size, stored - skipped))
+
+
+def _places(handle: BinaryIO, checkpoint: Checkpoint, wanted: Sequence[TensorInfo]) -> dict[str, tuple[int, int]]:
+    """Where the bytes of each storage begin, and how many they are."""
+    if checkpoint.format == "safetensors":
+        return _in_header(handle, wanted)
+    if checkpoint.format == "torch-legacy":
+        widths = {tensor.storage: tensor.size // max(1, tensor.elements) for tensor in checkpoint.tensors}
+        return legacy_places(handle, widths)
+    return _in_archive(handle)
 
 
 def read_values(
@@ -126,14 +143,14 @@ def read_values(
 ) -> Iterator[tuple[TensorInfo, Floats]]:
     """The numbers of the wanted tensors, in the order of memory; of very many bytes, the beginning of each.
 
-    A tensor that is a part of a larger storage is left out: where in there it begins is not known.
+    A tensor that skips parts of its storage is left out.
     """
-    own = {tensor.storage: tensor for tensor in wanted if tensor.dtype in _FLOATS and tensor.storage}
-    places = _in_header(handle, own) if checkpoint.format == "safetensors" else _in_archive(handle)
-    share = most if sum(tensor.size for tensor in own.values()) <= most else max(8, most // max(1, len(own)))
-    for tensor in wanted:
-        place, stored = places.get(tensor.storage, (0, -1))
-        if tensor.dtype in _FLOATS and stored == tensor.size > 0:
+    own = [tensor for tensor in wanted if tensor.dtype in _FLOATS and tensor.storage and tensor.layout != "strided"]
+    places = _places(handle, checkpoint, own)
+    share = most if sum(tensor.size for tensor in own) <= most else max(8, most // max(1, len(own)))
+    for tensor in own:
+        place, stored = _stored(tensor, places)
+        if stored == tensor.size > 0:
             handle.seek(place)
             yield tensor, _as_floats(handle.read(min(stored, share)), tensor.dtype)
 
@@ -141,20 +158,16 @@ def read_values(
 def _as_floats(raw: bytes, dtype: str) -> Floats:
     import numpy as np
 
-    words = np.frombuffer(raw[: len(raw) // _FLOATS[dtype][1] * _FLOATS[dtype][1]], dtype=_FLOATS[dtype][0])
-    if dtype == "bfloat16":
-        # The upper half of a float32.
-        widened: Floats = (words.astype(np.uint32) << 16).view(np.float32)
-        return widened
+    whole = np.frombuffer(raw[: len(raw) // WIDTHS[dtype] * WIDTHS[dtype]], dtype=np.uint8)
     with np.errstate(over="ignore"):
-        return words.astype(np.float32)
+        return decoded(whole, dtype).astype(np.float32)
 
 
-def _in_header(handle: BinaryIO, wanted: dict[str, TensorInfo]) -> dict[str, tuple[int, int]]:
+def _in_header(handle: BinaryIO, wanted: Sequence[TensorInfo]) -> dict[str, tuple[int, int]]:
     """Where the bytes of each tensor of a safetensors file begin, and how many they are."""
     handle.seek(0)
     start = 8 + int.from_bytes(handle.read(8), "little")
-    return {storage: (start + int(storage), tensor.size) for storage, tensor in wanted.items()}
+    return {tensor.storage: (start + int(tensor.storage), tensor.size) for tensor in wanted}
 
 
 def _in_archive(handle: BinaryIO) -> dict[str, tuple[int, int]]:
@@ -173,29 +186,6 @@ def _in_archive(handle: BinaryIO) -> dict[str, tuple[int, int]]:
             begin = info.header_offset + _LOCAL_HEADER + name + extra
             places[info.filename.rpartition("/")[2]] = (begin, info.file_size)
     return places
-
-
-def _counted(handle: BinaryIO, place: int, pieces: Iterator[tuple[int, int]], tensor: TensorInfo) -> Spoilt:
-    """Count what is not finite in some pieces of a tensor: where they begin, and how many numbers they are."""
-    import numpy as np
-
-    words, exponent, fraction = _EXPONENTS[tensor.dtype]
-    width = np.dtype(words).itemsize
-    nans = infinities = elements = 0
-    for begin, length in pieces:
-        handle.seek(place + begin * width)
-        left = length * width
-        while left and len(raw := handle.read(min(left, _PIECE) // width * width)) >= width:
-            bits = np.frombuffer(raw[: len(raw) // width * width], dtype=words)
-            is_odd = (bits & bits.dtype.type(exponent)) == exponent
-            if bool(is_odd.any()):
-                odd = bits[is_odd]
-                nan = int(np.count_nonzero(odd & odd.dtype.type(fraction)))
-                nans += nan
-                infinities += len(odd) - nan
-            elements += len(bits)
-            left -= len(raw)
-    return Spoilt(tensor.path, nans, infinities, elements)
 
 
 def _pieces(there: int, wanted: int, allowance: Allowance) -> Iterator[tuple[int, int]]:

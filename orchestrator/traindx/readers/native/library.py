@@ -1,4 +1,4 @@
-"""The compiled reader of numbers (`numbers.c`), loaded where the package was built with a compiler."""
+"""The compiled reader of numbers (`numbers.c`, `measure.c`), loaded where the package was built with a compiler."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def library(file: Path = FILE) -> Library | None:
     """The compiled code; None where there is none."""
     try:
         return Library(ctypes.CDLL(str(file)))
-    except OSError:
+    except (OSError, AttributeError):  # an older build lacks a function
         return None
 
 
 class Library:
-    """The functions of `numbers.c`, with numpy's arrays for its pointers."""
+    """The functions of the C files, with numpy's arrays for its pointers."""
 
     def __init__(self, code: ctypes.CDLL) -> None:
         count, place, text = ctypes.c_int64, ctypes.c_void_p, ctypes.c_char_p
@@ -39,6 +39,8 @@ class Library:
         self._lines.argtypes = [text, count]
         self._numbers.argtypes = [place, count, place, place, count, place, place, place]
         self._rows.argtypes = [text, count, ctypes.c_uint8, *[count] * 2, *[place] * 6, count, *[place] * 2]
+        self._measure = code.traindx_measure
+        self._measure.restype, self._measure.argtypes = None, [place, count, ctypes.c_int32, place]
         self._powers = np.array([_leading_bits(power) for power in _POWERS], dtype=np.uint64)
 
     def numbers(self, data: npt.NDArray[np.uint8], starts: Places, ends: Places) -> tuple[Floats, Places]:
@@ -51,6 +53,10 @@ class Library:
             *(self._powers.ctypes.data, values.ctypes.data, hard.ctypes.data),
         )
         return values, hard[:many]
+
+    def measure(self, data: npt.NDArray[np.uint8], count: int, kind: int, told: Floats) -> None:
+        """Add what so many stored numbers tell: NaN, Inf, -Inf, zeros, lowest, highest, squares."""
+        self._measure(data.ctypes.data, count, kind, told.ctypes.data)
 
     def rows(
         self, data: bytes, separator: str, width: int, spelt: bool, most_hard: int
