@@ -20,6 +20,8 @@ UNTRIED = 0.8
 """the most that a cause may claim which no labelled run shows, unless its evidence is decisive and direct"""
 LONE = 0.49
 """the most that a single circumstantial signal can bring about: a lead, not a cause"""
+SAID = "said-"
+"""what signals begin with that only the user's words show: no artifact bears them out"""
 WORTH_ASKING = 0.05
 """from here on a hypothesis is worth a question when nothing is likely"""
 
@@ -200,6 +202,8 @@ def _capped(belief: Belief, beliefs: Sequence[Belief], weights: Weights) -> Beli
         slight = all(voice.speaks.tier == "weak" for voice in belief.support)
         probability = 0.0 if slight else min(probability, LONE)
     if len(belief.support) == 1 and _is_a_lead(belief.support[0].speaks):
+        probability = min(probability, LONE)
+    if all(voice.signal.id.startswith(SAID) for voice in belief.support):
         probability = min(probability, LONE)
     return replace(belief, probability=probability)
 

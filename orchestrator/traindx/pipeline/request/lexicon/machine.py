@@ -104,7 +104,8 @@ CRASHES: tuple[Phrase, ...] = (
         r"\bhang(?:s|ing)?\b|\bhung\b|\bfre+zes?\b|\bdeadlock\w*|\bstands still|\bnot responding"
         r"|\bno (?:new )?(?:output|log lines?|logs|prints?) (?:for|since|after|any ?more)"
         r"|\bstuck (?:at|in|on) (?:the )?(?:epoch 0|step 0|first|beginning|start|init)"
-        r"|\bno (?:\w+ )?activity|\bnothing (?:more |new |else )?(?:happens|is (?:printed|logged)|since|for \d)"
+        r"|\bno (?:\w+ )?activity"
+        r"|\bnothing (?:(?:more |new |else )(?:happens|comes)|(?:more |new |else )?is (?:printed|logged)|since|for \d)"
         r"|\b(?:just|simply|silently|suddenly) (?:stops?|stopped)\b"
         r"|\bstop(?:s|ped) (?:logging|printing|responding|making)|\bsits there\b|\bnot moving any ?more"
         r"|\bstuck (?:for|since|overnight|forever)|\bstall(?:s|ed) (?:for|at|after) (?:\d+ (?:h|min)|step|iter|batch)",
