@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from traindx.contract import Citation
 from traindx.diagnosis.evidence.claims import contradiction
+from traindx.diagnosis.evidence.data_places import in_data, is_in_data
 from traindx.diagnosis.evidence.numbers import Known, named_places, strays, values_in
 from traindx.diagnosis.evidence.verify import Citations, Opened, Verdicts
 from traindx.errors import TraindxError
@@ -84,6 +85,8 @@ def _at_its_place(citation: Citation, run: Run) -> tuple[Opened, Known]:
         return _at_point(citation, point, run)
     if tensor:
         return _at_tensor(citation, tensor.group(1), run)
+    if is_in_data(citation):
+        return in_data(citation, run)
     if not citation.quote.strip():
         return Opened(verified=False, why="nothing is quoted, and the locator names no place"), Known()
     if not _somewhere(citation, run):
