@@ -28,7 +28,7 @@ STRETCHES = 5
 ROWS = 400
 """rows of each stretch; rows of one stretch follow each other in the file"""
 MOST_FEATURES = 4_096
-MOST_PRINTS = 400_000
+MOST_PRINTS = 100_000
 SECONDS = 12.0
 """for all files together"""
 _UNSOUND = (
@@ -41,29 +41,32 @@ _UNSOUND = (
 class Prints:
     """Fingerprints of rows. When they become too many, only those that a growing number divides are kept."""
 
-    kept: set[int] = field(default_factory=set)
+    kept: dict[int, int] = field(default_factory=dict)
+    """by fingerprint, the first line (or row, of an array) that has it"""
     rows: int = 0
     divisor: int = 1
     again: int = 0
     """rows whose fingerprint was there already"""
 
-    def take(self, prints: Sequence[int]) -> None:
-        """Take in the fingerprints of further rows."""
+    def take(self, first: int, prints: Sequence[int]) -> None:
+        """Take in the fingerprints of further rows, the first of which stands in this line."""
         self.rows += len(prints)
-        for one in prints:
+        for line, one in enumerate(prints, first):
             if one % self.divisor == 0:
                 self.again += one in self.kept
-                self.kept.add(one)
+                self.kept.setdefault(one, line)
         while len(self.kept) > MOST_PRINTS:
             self.divisor *= 2
-            self.kept = {one for one in self.kept if one % self.divisor == 0}
+            self.kept = {one: line for one, line in self.kept.items() if one % self.divisor == 0}
 
-    def shared_with(self, other: Prints) -> float:
-        """The share of the other's rows that are here as well."""
+    def shared_with(self, other: Prints) -> list[tuple[int, int]]:
+        """The lines of rows that both have, here and there; of sparse fingerprints those that both could keep."""
+        return sorted((line, other.kept[one]) for one, line in self.kept.items() if one in other.kept)
+
+    def comparable(self, other: Prints) -> int:
+        """How many of the rows kept here the other would have kept as well."""
         divisor = max(self.divisor, other.divisor)
-        theirs = {one for one in other.kept if one % divisor == 0}
-        mine = {one for one in self.kept if one % divisor == 0}
-        return len(theirs & mine) / len(theirs) if theirs else 0.0
+        return sum(one % divisor == 0 for one in self.kept)
 
 
 @dataclass(frozen=True)
@@ -115,14 +118,16 @@ def _of_table(handle: BinaryIO, table: TableInfo, timer: Timer) -> list[Samples]
     taken: list[list[list[float]]] = [[] for _ in wanted]
     counted = _counter_first(table)
     separator = ""
-    for first, data in RawBlocks(handle, allowance=Allowance(timer)):
-        lines = [line for line in data.split(b"\n") if line.strip()]
-        if first == 1 and lines and separated:
+    for block, data in RawBlocks(handle, allowance=Allowance(timer)):
+        first = block
+        lines = data.rstrip(b"\n").split(b"\n")
+        if first == 1 and separated:
             separator = max("\t;,|", key=lines[0][:4_000].decode(errors="replace").count)
-            lines = lines[1:] if not names[0].startswith("column ") else lines
+            headed = not names[0].startswith("column ")
+            first, lines = (first + 1, lines[1:]) if headed else (first, lines)
         width += len(data)
         own = [line.partition(separator.encode())[2] for line in lines] if counted and separator else lines
-        prints.take([hash(line.strip()) for line in own])
+        prints.take(first, [hash(line.strip()) for line in own])
         for place, (begin, end) in enumerate(wanted if separated else ()):
             for line in lines[max(0, begin - row - 1) : max(0, end - row - 1)]:
                 cells = split_cells(line.decode(errors="replace"), separator)[: len(names)]
@@ -171,7 +176,7 @@ def _of_array(handle: BinaryIO, info: ArrayInfo, timer: Timer) -> Samples:
     for first, rows in _rows(handle, shape[0], size, timer):
         # A vector of labels has no rows to tell apart.
         if len(shape) > 1 and size >= 16:
-            prints.take([hash(row) for row in rows])
+            prints.take(first, [hash(row) for row in rows])
         for place, (begin, end) in enumerate(wanted):
             inside = rows[max(0, begin - first) : max(0, end - first)]
             if inside:
