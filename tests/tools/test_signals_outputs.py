@@ -18,7 +18,7 @@ from tests.tools.signal_case import (
     table,
 )
 
-OUTPUTS = "check_outputs"
+OUTPUTS = "inspect_outputs"
 
 
 def samples(lines: Sequence[str]) -> dict[str, str]:
