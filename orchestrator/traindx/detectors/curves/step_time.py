@@ -106,7 +106,7 @@ def _device(series: Sequence[Series]) -> list[Signal]:
         claim = f"`{row.original}` is 0 at every one of {len(row)} points"
         return [Signal(id="device-unused", claim=claim, citations=[place], facts=facts)]
     if usual < IDLE and float(np.percentile(late, 75)) * scale < IDLE + 15:
-        claim = f"`{row.original}` has a median of {usual:.0f} %: the device mostly waits"
+        claim = f"`{row.original}` stays near {usual:.0f} %: the device mostly waits"
         return [Signal(id="device-idles", claim=claim, citations=[place], facts=facts)]
     return []
 

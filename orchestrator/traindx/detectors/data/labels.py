@@ -108,8 +108,8 @@ def _outside(row: Labels, classes: int, low: float) -> Signal:
     label = row.high if highest else low
     times = f", {row.counts[label]:,} times in {row.rows:,} rows" if label in row.counts else ""
     claim = (
-        f"{row.where} has the label {label:g}{times};"
-        f" a model with {classes} classes takes labels from 0 to {classes - 1}"
+        f"{row.where} has the label {label:g}{times},"
+        f" and a model with {classes} classes takes labels from 0 to {classes - 1}"
     )
     facts: dict[str, Fact] = {
         "label": int(label),
@@ -133,8 +133,8 @@ def _stray(row: Labels, ignored: frozenset[float]) -> Signal | None:
     if not dense or usual[0] - 1 <= label <= usual[-1] + 1:
         return None
     claim = (
-        f"{row.where} has the label {label:g} in {row.counts[label]:,} of {row.rows:,} rows;"
-        f" all others lie between {usual[0]:g} and {usual[-1]:g}"
+        f"{row.where} has the label {label:g} in {row.counts[label]:,} of {row.rows:,} rows,"
+        f" and all others lie between {usual[0]:g} and {usual[-1]:g}"
     )
     highest = label == row.high
     facts: dict[str, Fact] = {"label": int(label), "label_place": row.place(highest=highest)}

@@ -38,6 +38,7 @@ _NOT_INPUT = re.compile(
     re.IGNORECASE,
 )
 _STATISTIC = r"(?<![a-z]){}\s*[=:]?\s*\(?\[?(-?\d[\d.]*(?:e[-+]?\d+)?)"
+_SPOKEN = {"mean": "centred at", "std": "spread by", "min": "down to", "max": "up to"}
 _WANTED = {name: re.compile(_STATISTIC.format(name), re.IGNORECASE) for name in ("mean", "std", "min", "max")}
 _RANGE = re.compile(r"\brange\s*[=:]?\s*[\[(]?\s*(-?[\d.]+)\s*(?:,|\.\.\.?|to|-)\s*(-?[\d.]+)", re.IGNORECASE)
 Data = TypeVar("Data", TableInfo, ArrayInfo)
@@ -111,13 +112,13 @@ def in_logs(heads: Iterable[Excerpt]) -> list[Signal]:
             if told is None:
                 continue
             size, high, text = told
-            place = cite_line(head.source, number, f"the model is fed {text}", quote_of(line))
+            place = cite_line(head.source, number, f"the model is fed inputs {text}", quote_of(line))
             if size >= FAR:
                 facts: dict[str, Fact] = {"scale_what": "the batch", "scale_high": high}
-                claim = f"the model is fed inputs with {text}: far from zero mean and unit scale"
+                claim = f"the model is fed inputs {text}: far from zero mean and unit scale"
                 return [Signal(id="batch-unscaled", claim=claim, citations=[place], facts=facts)]
             if size <= NEAR:
-                return [Signal(id="batch-scaled", claim=f"inputs have {text}", citations=[place])]
+                return [Signal(id="batch-scaled", claim=f"inputs are {text}", citations=[place])]
     return []
 
 
@@ -129,7 +130,7 @@ def _batch(line: str) -> tuple[float, float, str] | None:
     between = _RANGE.search(line)
     if between and "max" not in told:
         told |= {"min": float(between[1]), "max": float(between[2])}
-    text = ", ".join(f"{name} {value:g}" for name, value in told.items())
+    text = ", ".join(f"{_SPOKEN[name]} {value:g}" for name, value in told.items())
     if "std" in told and len(told) >= 2:
         return max(abs(told.get("mean", 0.0)), told["std"]), told.get("max", told["std"]), text
     if {"min", "max"} <= told.keys() and "dtype" not in line:

@@ -31,7 +31,7 @@ def detect(arrays: Sequence[ArrayInfo]) -> list[Signal]:
             continue
         like = next(row for row in rows if _form(row) == usual)
         claim = (
-            f"{array_name(odd[0])} is {odd[0].dtype} {odd[0].shape};"
+            f"{array_name(odd[0])} is {odd[0].dtype} {odd[0].shape},"
             f" {times} others like it are {like.dtype} {like.shape}"
         )
         facts: dict[str, Fact] = {"shard": array_name(odd[0]), "shard_form": f"{odd[0].dtype} {odd[0].shape}"}

@@ -111,7 +111,7 @@ def _numpy(known: dict[str, Installed]) -> list[Signal]:
         if other is not None and other.version < least:
             fitting = ".".join(map(str, least))
             claim = (
-                f"{name} {other.text} was built for NumPy 1, and NumPy {numpy.text} is installed; it needs {fitting}"
+                f"{name} {other.text} was built for NumPy 1, and NumPy {numpy.text} is installed: it needs {fitting}"
             )
             return [_apart(claim, other, numpy)]
     return []

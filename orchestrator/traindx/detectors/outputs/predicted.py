@@ -63,7 +63,7 @@ def _as_numbers(rows: Predictions, values: np.ndarray[tuple[int], np.dtype[np.fl
             return [_signal("outputs-constant", claim, rows, 0, facts)]
         return []
     claim = f"{times:,} of {len(values):,} predictions in {rows.path} are {top}"
-    claim += f"; the targets have {different} different values" if different > 1 else ""
+    claim += f", while the targets have {different} different values" if different > 1 else ""
     facts = {"frozen_series": f"`{rows.column}` of {rows.path}", "frozen_value": float(top)}
     # Without targets nobody knows whether there is another class.
     strength = 1.0 if different > 1 else 0.6
@@ -75,9 +75,7 @@ def _as_texts(rows: Predictions) -> list[Signal]:
     top, times = Counter(rows.predicted).most_common(1)[0]
     short = max(map(len, rows.predicted)) <= 40 and 1 < classes <= MOST_CLASSES
     if short and len(rows.predicted) >= FEWEST and times >= ONE * len(rows.predicted):
-        claim = (
-            f"{times:,} of {len(rows.predicted):,} predictions in {rows.path} are `{top}`; there are {classes} classes"
-        )
+        claim = f"{times:,} of {len(rows.predicted):,} predictions in {rows.path} are `{top}`, and there are {classes} classes"
         facts: dict[str, Fact] = {"frozen_series": f"`{rows.column}` of {rows.path}", "frozen_value": top}
         return [_signal("one-class-predicted", claim, rows, rows.predicted.index(top), facts)]
     if max(map(len, rows.predicted)) <= 20:

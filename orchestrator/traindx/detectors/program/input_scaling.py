@@ -51,7 +51,7 @@ def detect(code: Sequence[CodeUnit], settings: Sequence[Setting]) -> list[Signal
         call = _cast(unit.tree) if names & _PICTURES else None
         if call is not None:
             quote, line = unit.quote(call.lineno), unit.file_line(call.lineno)
-            claim = f"`{quote}` hands pixels from 0 to 255 on; nothing in the program divides or normalizes them"
+            claim = f"`{quote}` hands pixels on as they are: nothing in the program divides or normalizes them"
             facts: dict[str, Fact] = {"scale_what": "the pixels", "scale_place": unit.place(call.lineno)}
             facts["scale_high"] = 255
             place = cite_line(unit.path, line, claim, quote)
