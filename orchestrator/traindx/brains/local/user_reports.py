@@ -75,7 +75,6 @@ HEARD = (
         r"|same (?:class|label|output|prediction|answer|value)"
         r"|one class|never predict\w*)\b",
     ),
-    _said("said-nan", "you say that values are NaN", r"\bnans?\b|\binf(?:inity)?\b"),
 )
 VOCABULARY = {one.signal: one.what for one in HEARD}
 

@@ -165,8 +165,5 @@ def _slower(row: Series, costs: Numbers, skipped: int) -> Signal | None:
 def _is_counter(values: Numbers) -> bool:
     """Whether a series adds up: the time since the start, not that of a step."""
     steps = np.diff(values)
-    return (
-        bool((steps >= 0).all())
-        and float(np.std(steps)) <= 0.5 * abs(float(np.mean(steps)))
-        and values[-1] > 3 * values[0]
-    )
+    even = float(np.std(steps)) <= 0.5 * abs(float(np.mean(steps)))
+    return bool((steps >= 0).all()) and even and float(values[0]) <= 3 * float(np.mean(steps))

@@ -29,7 +29,9 @@ def detect(tables: Sequence[TableInfo], arrays: Sequence[ArrayInfo]) -> list[Sig
             return [Signal(id="data-constant", claim=claim, citations=[cite_array(array, claim)], facts=facts)]
     for table in tables:
         features = [column for column in table.columns if is_input(column.name)]
-        still = [column for column in features if column.constant and column.numbers]
+        still = [
+            column for column in features if column.numbers > 1 and column.low == column.high and not column.missing
+        ]
         if table.rows >= FEWEST and len(still) >= 2 and len(still) >= MOST * len(features):
             names = ", ".join(f"`{column.name}`" for column in still[:4])
             claim = f"{len(still)} of {len(features)} features of {table.path} never change ({names})"

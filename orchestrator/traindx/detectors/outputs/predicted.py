@@ -75,7 +75,8 @@ def _as_texts(rows: Predictions) -> list[Signal]:
     top, times = Counter(rows.predicted).most_common(1)[0]
     short = max(map(len, rows.predicted)) <= 40 and 1 < classes <= MOST_CLASSES
     if short and len(rows.predicted) >= FEWEST and times >= ONE * len(rows.predicted):
-        claim = f"{times:,} of {len(rows.predicted):,} predictions in {rows.path} are `{top}`, and there are {classes} classes"
+        many = f"{times:,} of {len(rows.predicted):,}"
+        claim = f"{many} predictions in {rows.path} are `{top}`, and there are {classes} classes"
         facts: dict[str, Fact] = {"frozen_series": f"`{rows.column}` of {rows.path}", "frozen_value": top}
         return [_signal("one-class-predicted", claim, rows, rows.predicted.index(top), facts)]
     if max(map(len, rows.predicted)) <= 20:

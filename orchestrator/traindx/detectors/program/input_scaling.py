@@ -110,5 +110,5 @@ def _cast(tree: ast.Module) -> ast.Call | None:
 def _of_pixels(node: ast.Call) -> bool:
     """`img.float()` of something; `float(x)` of a number is Python's."""
     text = ast.unparse(node).lower()
-    told = any(word in text for word in ("img", "image", "pixel", "pic", "x[", "x.", "data", "frame"))
+    told = any(word in text for word in ("img", "image", "uint8", "pixel", "pic", "x[", "x.", "data", "frame"))
     return told and isinstance(node.func, ast.Attribute)

@@ -35,8 +35,8 @@ class ColumnInfo:
     low_line: int | None = None
     high_line: int | None = None
     """lines of the first lowest and the first highest value"""
-    changes: int = 0
-    """how often a row says something else than the row before it, as long as the values are few"""
+    changes: int = field(default=0, compare=False)
+    """how often a row says something else than the one read before it, as long as the values are few"""
     first_text: int | None = None
     """line of the first cell that is no number, in a column that has numbers as well"""
 
@@ -89,11 +89,13 @@ class Column:
         import numpy as np
 
         told = np.isfinite(values) if present is None else present & np.isfinite(values)
+        if self.values is not None and len(values):
+            words = _words(spell(np.arange(len(values))))
+            kinds = {word: is_missing(word, number_in(word)) for word in set(words)}
+            self._count_values([word for word in words if not kinds[word]])
         if not bool(told.all()):
             self._no_numbers(lines[~told], _words(spell(np.flatnonzero(~told))))
             lines, values = lines[told], values[told]
-        if self.values is not None and len(values):
-            self._count_values(_words(spell(np.flatnonzero(told))))
         if not len(values):
             return
         low, high = int(values.argmin()), int(values.argmax())
@@ -110,7 +112,6 @@ class Column:
         told = next((line for line, word in zip(lines.tolist(), words, strict=True) if not kinds[word]), None)
         if told is not None:
             self._text(len(words) - len(absent), told)
-        self._count_values([word for word in words if not kinds[word]])
 
     def _text(self, count: int, line: int) -> None:
         self.texts += count
@@ -159,7 +160,7 @@ class Column:
             values=dict(self.values or {}),
             low_line=self.low_line,
             high_line=self.high_line,
-            changes=max(0, self.changes - 1),
+            changes=max(0, self.changes - 1) if self.values else 0,
             first_text=self.first_text if known else None,
         )
 
