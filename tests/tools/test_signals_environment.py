@@ -42,6 +42,9 @@ CASES = [
          "gpu-asked-cpu-used"),
     case(ENVIRONMENT, "the CPU by configuration", {**started(GPU, "Using device: cpu"), "config.yaml": "device: cpu\n"},
          silent="gpu-there-cpu-used gpu-asked-cpu-used"),
+    case(ENVIRONMENT, "the optimizer alone is on the CPU", {
+        **started(GPU, "offload_optimizer device: cpu", "model on cuda:0"), "config.yaml": "accelerator: gpu\n"},
+         silent="gpu-there-cpu-used gpu-asked-cpu-used"),
     case(ENVIRONMENT, "used", {**started(GPU, "Using device: cuda:0"), "config.yaml": "device: cuda\n"},
          silent="gpu-there-cpu-used gpu-asked-cpu-used"),
 ]  # fmt: skip

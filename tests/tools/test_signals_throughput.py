@@ -17,7 +17,7 @@ def steps(points: int = 30, **columns: object) -> dict[str, str]:
     return table("step", 10, loss=falling(points), **filled)
 
 
-GROWING = np.linspace(0.1, 0.5, 30)
+GROWING = np.linspace(0.1, 0.5, 30) * np.tile([1.0, 1.08, 0.95], 10)
 SAVED = np.where(np.arange(30) % 10 == 9, 3.0, 0.1)
 WARM = np.where(np.arange(30) < 2, 9.0, 0.1)
 
@@ -31,8 +31,10 @@ CASES = [
     case(PACE, "a device that waits", steps(gpu_util=np.tile([5, 12, 20], 10)), "device-idles", "device-unused"),
     case(PACE, "a device that works", steps(gpu_util=np.tile([91, 97, 88], 10)), silent="device-idles device-unused"),
     case(PACE, "a device that does nothing", steps(gpu_util=0.0), "device-unused", "device-idles"),
-    case(PACE, "slower and slower", steps(step_time=GROWING), "steps-slow-down", "steps-keep-pace"),
+    case(PACE, "slower and slower", steps(step_time=GROWING), "steps-slow-down", "steps-keep-pace steps-crawl"),
+    case(PACE, "ever slower", steps(step_time=GROWING**2), "steps-crawl", "steps-slow-down"),
     case(PACE, "fewer and fewer tokens a second", steps(tokens_per_sec=1 / GROWING), "steps-slow-down"),
+    case(PACE, "a toy that waits", steps(time=0.005, data_time=0.0045), "loader-takes-time", "loader-starves-device"),
     case(PACE, "some steps save a checkpoint", steps(step_time=SAVED), "steps-keep-pace", "steps-slow-down"),
     case(PACE, "the first steps compile", steps(step_time=WARM), silent="steps-slow-down"),
     case(PACE, "time since the start", steps(time=np.arange(1, 31) * 5.0), silent="steps-slow-down"),

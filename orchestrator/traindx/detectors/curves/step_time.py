@@ -18,6 +18,7 @@ SIGNALS = {
     "device-idles": "the device is used for a small part of the time",
     "device-unused": "the utilisation of the device is zero throughout",
     "steps-slow-down": "steps take much longer than earlier in the same run, and stay so",
+    "steps-crawl": "steps take a multiple of their earlier time, and stay so",
     "steps-keep-pace": "steps take as long at the end as before",
 }
 
@@ -28,7 +29,10 @@ IDLE = 35.0
 """percent of utilisation below which a device mostly waits"""
 SLOWER = 1.6
 """late over early median: evaluation, saving and a warm cache stay below"""
+CRAWLING = 3.0
 STEADY = 1.2
+LONG_WAIT = 0.3
+"""seconds a step: shorter waits are those of toys"""
 SKIPPED = 0.1
 """share of the points at the start that compilation, warm-up and filling caches may take"""
 _DATA = re.compile(
@@ -87,7 +91,8 @@ def _waiting(series: Sequence[Series]) -> list[Signal]:
         claim = f"`{data.original}` is {waited:.3g} {unit} of a step of {whole_step:.3g} {unit}: {share:.0%}"
         facts: dict[str, Fact] = {"wait_share": f"{share:.0%}", "wait_time": waited, "wait_series": data.original}
         places = [cite(data, len(data) - 1, claim), cite(step, len(step) - 1, "the whole step")]
-        name = "loader-starves-device" if share >= STARVING else "loader-takes-time"
+        long = waited >= LONG_WAIT * (1_000 if data.unit == "ms" else 1)
+        name = "loader-starves-device" if share >= STARVING and long else "loader-takes-time"
         return [Signal(id=name, claim=claim, citations=places, facts=facts)]
     return []
 
@@ -159,11 +164,11 @@ def _slower(row: Series, costs: Numbers, skipped: int) -> Signal | None:
         "pace_since": where(row, since),
     }
     places = [cite(row, skipped, "the pace early on"), cite(row, len(row) - 1, claim)]
-    return Signal(id="steps-slow-down", claim=claim, citations=places, facts=facts)
+    return Signal(
+        id="steps-crawl" if ratio >= CRAWLING else "steps-slow-down", claim=claim, citations=places, facts=facts
+    )
 
 
 def _is_counter(values: Numbers) -> bool:
-    """Whether a series adds up: the time since the start, not that of a step."""
-    steps = np.diff(values)
-    even = float(np.std(steps)) <= 0.5 * abs(float(np.mean(steps)))
-    return bool((steps >= 0).all()) and even and float(values[0]) <= 3 * float(np.mean(steps))
+    """Whether a series adds up: the time since the start never falls, that of single steps does now and then."""
+    return bool((np.diff(values) >= 0).all())

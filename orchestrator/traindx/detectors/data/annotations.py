@@ -27,7 +27,7 @@ _TEXTS = (
     re.compile(r"(?P<images>[1-9]\d*) missing, (?P<found>0) found\b|\b(?P<none>0) found, (?P<all>[1-9]\d*) missing\b"),
     re.compile(r"\bRemoved [1-9]\d* images with no usable annotations\. 0 images left\b"),
     re.compile(r"\b(?:loaded|found|read) 0 (?:annotations?|instances?|objects?|boxes|masks?|labels?)\b", re.IGNORECASE),
-    re.compile(r"\b(?:annotations?|instances|boxes|labels) ?(?:loaded|found)? ?[:=] ?0\b(?![.\d])", re.IGNORECASE),
+    re.compile(r"\bnum(?:ber of|_)?[_ ]?(?:annotations|instances|boxes|labels) ?[:=] ?0\b(?!\s*[,.\d])", re.IGNORECASE),
 )
 _VALIDATION = re.compile(r"\bval(?:id(?:ation)?)?\b[: ]|\btest\b[: ]", re.IGNORECASE)
 _DETECTION = {"map", "ap", "miou"}

@@ -28,6 +28,15 @@ _ON_CPU = re.compile(
     r"|\bNum GPUs Available:\s*0\b|\bNo GPU/TPU found, falling back to CPU\b",
     re.IGNORECASE,
 )
+_ASIDE = re.compile(
+    r"offload|map_location|checkpoint|load(?:ing|ed|er)|metric|pin_?memory|preprocess|token", re.IGNORECASE
+)
+"""what may well be on the CPU while the model is on a GPU"""
+_ON_GPU = re.compile(
+    r"\bused: True\b|\bcuda:\d|\bdevice(?: type)?\s*(?:is|[:=])?\s*['\"(]?(?:cuda|gpu)\b"
+    r"|\b(?:using|running on|training on)\s+(?:the\s+)?(?:gpu|cuda)\b",
+    re.IGNORECASE,
+)
 _GPU_SEEN = re.compile(
     r"\bGPU available: True\b|\bGPU \d+: (?:NVIDIA|AMD|Tesla|GeForce|Quadro)|\bNVIDIA-SMI \d|"
     r"\|\s+\d+\s+(?:NVIDIA|Tesla|GeForce|Quadro)\b|\bFound \d+ (?:CUDA )?GPUs?\b|\bphysical GPUs?: [1-9]"
@@ -65,8 +74,8 @@ def detect(
     """The line that says CPU, with the place that asks for a GPU or shows one."""
     if _chose_cpu(settings, code) or any(_chose_in_log(head) for head in heads):
         return []
-    on_cpu = next(_lines(heads, _ON_CPU, "the run computes on the CPU"), None)
-    if on_cpu is None:
+    on_cpu = next(_lines(heads, _ON_CPU, "the run computes on the CPU", _ASIDE), None)
+    if on_cpu is None or next(_lines(heads, _ON_GPU, ""), None) is not None:
         return []
     facts: dict[str, Fact] = {"cpu_line": on_cpu.quote[:120]}
     asked = _asked(settings) or next(_lines(scripts, _ASKS, "the job asks for a GPU"), None)
@@ -81,10 +90,12 @@ def detect(
     return []
 
 
-def _lines(texts: Iterable[Excerpt], wanted: re.Pattern[str], claim: str) -> Iterator[Citation]:
+def _lines(
+    texts: Iterable[Excerpt], wanted: re.Pattern[str], claim: str, unless: re.Pattern[str] | None = None
+) -> Iterator[Citation]:
     for text in texts:
         for number, line in text.numbered():
-            if len(line) < 600 and wanted.search(line):
+            if len(line) < 600 and wanted.search(line) and not (unless is not None and unless.search(line)):
                 yield cite_line(text.source, number, claim, quote_of(line))
 
 

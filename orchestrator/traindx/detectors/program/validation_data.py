@@ -70,6 +70,9 @@ def _is_train_name(name: str) -> bool:
 
 
 def _in_settings(settings: Sequence[Setting]) -> list[Signal]:
+    # A share that is held out of one file makes two of it.
+    if any("split" in row.key.lower() and isinstance(row.value, float) and 0 < row.value < 1 for row in settings):
+        return []
     paths = [row for row in settings if isinstance(row.value, str) and _PATH.search(row.key) and _is_path(row.value)]
     for train in paths:
         if not _TRAIN.search(train.key):
