@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite, cite_line
 from traindx.detectors.curves.objective import Objective, words_of
@@ -44,9 +42,8 @@ def in_curves(goal: Objective | None, series: Sequence[Series]) -> list[Signal]:
     norm = next((row for row in series if row.name == "grad_norm" and len(row) >= FEWEST), None)
     if loss is None or any(words_of(row) & _REWARDED for row in series):
         return []
-    nothing = (loss.values == 0) | ~np.isfinite(loss.values)
-    # With NaN gradients an overflow in half precision looks the same.
-    if not nothing.all() or norm is None or not (norm.values == 0).all():
+    # An overflow in half precision gives NaN from the first step on as well: only zeros tell.
+    if norm is None or not (loss.values == 0).all() or not (norm.values == 0).all():
         return []
     claim = (
         f"`{loss.original}` is {loss.values[0]:g} and `{norm.original}` {norm.values[0]:g}"
