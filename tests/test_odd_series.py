@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 NAN = float("nan")
 SURE = 0.5
-CURVE_TOOLS = ("analyze_loss_curve", "check_gradients", "check_hyperparameters", "check_outputs", "compare_metrics")
+CURVE_TOOLS = ("analyze_loss_curve", "check_gradients", "check_hyperparameters", "inspect_outputs", "compare_metrics")
 
 
 def falling(points: int = 60, noise: float = 0.01, floor: float = 0.3, start: float = 2.0) -> list[float]:

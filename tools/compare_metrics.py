@@ -1,8 +1,8 @@
-"""What several curves say together: an idle latent, a discriminator that wins, a task that is forgotten."""
+"""What several curves say together: an idle latent, a discriminator that wins, rewards that are all equal."""
 
 import numpy as np
 
-from traindx.detectors.curves import adversaries, latent, loss_scale, penalty, tasks
+from traindx.detectors.curves import adversaries, latent, loss_scale, no_labels, penalty, policy, tasks
 from traindx.detectors.curves.metric_names import words_without_digits
 from traindx.detectors.curves.objective import objective
 from traindx.readers import Run
@@ -31,11 +31,13 @@ class Together(ToolOutput):
         **penalty.SIGNALS,
         **loss_scale.SIGNALS,
         **tasks.SIGNALS,
+        **policy.SIGNALS,
+        **no_labels.SIGNALS,
     },
 )
 def compare_metrics(given: Input, run: Run) -> Together:  # noqa: ARG001 - every tool takes its input
     """Look at curves that belong together: the KL term of a VAE, the two losses of a GAN, the same metric on several
-    tasks or domains.
+    tasks or domains, the reward and the KL of a policy, a loss and a gradient that are both zero.
     """
     series = [row for row in run.series if len(row) >= FEWEST and np.isfinite(row.values).all()]
     heads = log_heads(run, loss_scale.MOST_LINES)
@@ -46,6 +48,9 @@ def compare_metrics(given: Input, run: Run) -> Together:  # noqa: ARG001 - every
         *penalty.detect(run.once(objective), series),
         *(loss_scale.logged(series) or loss_scale.announced(heads)),
         *loss_scale.skipped(run.series),
+        *policy.detect(series),
+        *no_labels.in_curves(run.once(objective), run.series),
+        *no_labels.in_logs(log_heads(run, no_labels.MOST_LINES)),
     ]
     looked_at = sorted({row.name for row in series if words_without_digits(row) & _BELONG_TOGETHER})
     if not found and not looked_at and not tasks.task_groups(series):

@@ -72,6 +72,15 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
         ],
     ),
     (
+        "error-input-not-finite",
+        [
+            "ValueError: Input X contains NaN.",
+            "ValueError: Input contains infinity or a value too large for dtype('float32').",
+            "AssertionError: found NaN in inputs at batch 41",
+        ],
+        ["ERROR: batch contains NaN in feature 3"],
+    ),
+    (
         "error-device-mismatch",
         [
             "RuntimeError: Expected all tensors to be on the same device, but found at least two"

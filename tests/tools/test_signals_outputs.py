@@ -18,7 +18,7 @@ from tests.tools.signal_case import (
     table,
 )
 
-OUTPUTS = "check_outputs"
+OUTPUTS = "inspect_outputs"
 
 
 def samples(lines: Sequence[str]) -> dict[str, str]:
@@ -32,6 +32,29 @@ def matrix(*rows: str) -> dict[str, str]:
 def judged(recall: float, precision: float) -> dict[str, str]:
     columns = {"loss": falling(8), "eval_accuracy": [0.1867] * 8}
     return table(**columns, eval_precision=[precision] * 8, eval_recall=[recall] * 8)
+
+
+def answers(given: Sequence[str]) -> dict[str, str]:
+    rows = [f"{n},{text},{('ok', 'spam', 'abuse')[n % 3]}" for n, text in enumerate(given)]
+    return {"predictions.csv": "\n".join(["id,prediction,label", *rows]) + "\n"}
+
+
+def numbers(given: Sequence[float]) -> dict[str, str]:
+    rows = [f"{value},{n * 1.1}" for n, value in enumerate(given)]
+    return {"predictions.csv": "\n".join(["y_pred,y_true", *rows]) + "\n"}
+
+
+def reasons(reason: str) -> dict[str, str]:
+    rows = [
+        f'{{"completion": "{" ".join(f"w{n}{k}" for k in range(20 + n))}", "finish_reason": "{reason}"}}'
+        for n in range(10)
+    ]
+    return {"samples.jsonl": "\n".join(rows) + "\n"}
+
+
+def tuned(collator: str) -> dict[str, str]:
+    lines = ["from transformers import Trainer", "tokenizer.pad_token = tokenizer.eos_token", f"collator = {collator}"]
+    return {"sft.py": "\n".join([*lines, "Trainer(model, data_collator=collator).train()"]) + "\n"}
 
 
 CASES = [
@@ -76,6 +99,33 @@ CASES = [
          table(loss=falling(), acc=[0.98 + 0.0001 * n for n in range(30)], bal_acc=[0.93] * 30),
          silent="one-class-predicted"),
     case(OUTPUTS, "one mode and never more", table(loss=falling(), modes_hit=[1] * 30), silent="outputs-varied"),
+    case(OUTPUTS, "colons in the log", log([*losses(), "--- sample ---", ": " * 60, "--------------"]),
+         "outputs-collapsed"),
+    case(OUTPUTS, "circles at first, prose at last", log([
+        line for n in range(12) for line in (f"epoch {n} loss {3 - n / 5}", "--- sample ---",
+        "the the " * 20 if n < 4 else " ".join(f"word{n}{k}" for k in range(40)), "---------")]), "outputs-varied",
+         "outputs-collapsed"),
+    case(OUTPUTS, "references that repeat as well", log([
+        line for n in range(8) for line in ("target: na na na na na na na na na", "pred: na na na na na na na na na")]),
+         silent="outputs-collapsed"),
+    case(OUTPUTS, "one answer to all questions", log([
+        f"prompt: what is {n} and {n * 7} -> I do not know that." for n in range(12)]), "outputs-collapsed"),
+    case(OUTPUTS, "a notice again and again", log([
+        line for n in range(9) for line in (f"epoch {n} loss {3 - n / 5}", "prediction: written to preds.npy")]),
+         silent="outputs-collapsed"),
+    case(OUTPUTS, "a file of one class", answers(["ok"] * 60), "one-class-predicted"),
+    case(OUTPUTS, "a file of all classes", answers(["ok", "spam", "abuse"] * 20), silent="one-class-predicted"),
+    case(OUTPUTS, "a file of one number", numbers([3.2] * 60), "outputs-constant"),
+    case(OUTPUTS, "a file of many numbers", numbers([n * 0.9 for n in range(60)]),
+         silent="outputs-constant outputs-not-finite"),
+    case(OUTPUTS, "a file of NaN", numbers([float("nan")] * 60), "outputs-not-finite"),
+    case(OUTPUTS, "always at the limit", reasons("length"), "samples-never-stop", "samples-stop"),
+    case(OUTPUTS, "ends by itself", reasons("stop"), "samples-stop", "samples-never-stop"),
+    case(OUTPUTS, "every completion is cut off", table("step", 1, loss=falling(), **{
+        "completions/clipped_ratio": [1.0] * 30}), "samples-never-stop"),
+    case(OUTPUTS, "the end is masked", tuned("DataCollatorForLanguageModeling(tokenizer, mlm=False)"),
+         "eos-is-padding"),
+    case(OUTPUTS, "masked by position", tuned("DataCollatorForSeq2Seq(tokenizer)"), silent="eos-is-padding"),
     case(OUTPUTS, "all are called positive", judged(1.0, 0.1867), "one-class-predicted"),
     case(OUTPUTS, "nearly all", judged(0.98, 0.2), silent="one-class-predicted"),
 ]  # fmt: skip

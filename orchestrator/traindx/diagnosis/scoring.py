@@ -98,7 +98,7 @@ def weigh(
         for name, belief in scored.items()
     ]
     healthy = next(belief for belief in beliefs if belief.hypothesis.id == catalog.healthy.id)
-    modes = [_capped(belief, beliefs, weights) for belief in beliefs if belief is not healthy]
+    modes = [_capped(belief, beliefs, weights, found) for belief in beliefs if belief is not healthy]
     return Standing(tuple(sorted(modes, key=lambda one: (-one.probability, -one.score, one.hypothesis.id))), healthy)
 
 
@@ -180,7 +180,7 @@ def counted(
     return [row for _, row in best.values()]
 
 
-def _capped(belief: Belief, beliefs: Sequence[Belief], weights: Weights) -> Belief:
+def _capped(belief: Belief, beliefs: Sequence[Belief], weights: Weights, found: Collection[str]) -> Belief:
     """What is proven does not compete with what else is proven; what no labelled run shows stays below a bar.
 
     How a failure mode that no labelled run shows competes is not known: proven, it competes with health alone.
@@ -197,7 +197,7 @@ def _capped(belief: Belief, beliefs: Sequence[Belief], weights: Weights) -> Beli
         probability = min(1.0, probability / max(1e-9, 1.0 - others))
     elif not tried:
         probability = min(probability, UNTRIED)
-    if isinstance(belief.hypothesis, FailureMode) and not _shows(belief, belief.hypothesis.shows_as):
+    if isinstance(belief.hypothesis, FailureMode) and not _shows(found, belief.hypothesis.shows_as):
         # Weak signs of a fault whose harm is not seen say nothing.
         slight = all(voice.speaks.tier == "weak" for voice in belief.support)
         probability = 0.0 if slight else min(probability, LONE)
@@ -208,9 +208,9 @@ def _capped(belief: Belief, beliefs: Sequence[Belief], weights: Weights) -> Beli
     return replace(belief, probability=probability)
 
 
-def _shows(belief: Belief, signs: Sequence[str]) -> bool:
+def _shows(found: Collection[str], signs: Sequence[str]) -> bool:
     """Whether the harm that a fault does was seen, where it is known how that shows."""
-    return not signs or any(voice.signal.id in signs for voice in belief.support)
+    return not signs or any(sign in found for sign in signs)
 
 
 def _is_a_lead(speaks: Speaks) -> bool:

@@ -23,12 +23,21 @@ from traindx.readers.tables import arrays, datatables, table
 from traindx.readers.tables.arrays import ArrayInfo
 from traindx.readers.tables.csvtable import read_csv
 from traindx.readers.tables.datatables import TableInfo
+from traindx.readers.tables.jsontable import read_json_table
 from traindx.readers.tables.parquet import read_parquet
+from traindx.readers.tables.parquettable import read_parquet_table
 from traindx.runtime.scope import Scope
 
 _HEAD = 16 << 10
 _LARGEST_SHELL = 256 << 10
 _PICKLES = frozenset({".pkl", ".pickle", ".p", ".joblib"})
+_TABLES = {
+    ".csv": datatables.read_data_table,
+    ".tsv": datatables.read_data_table,
+    ".jsonl": read_json_table,
+    ".ndjson": read_json_table,
+    ".parquet": read_parquet_table,
+}
 FIRST_RECORDS = 3
 """records of a history in which a run may print its settings"""
 
@@ -128,8 +137,9 @@ def pickled_data(handle: BinaryIO, file: RunFile) -> list[Checkpoint]:
 
 def sample_table(handle: BinaryIO, file: RunFile, remark: Remarks, ledger: Ledger) -> list[TableInfo]:
     """The columns of a table of samples."""
-    if not file.path.lower().endswith((".csv", ".tsv")):
+    read = _TABLES.get(PurePosixPath(file.path).suffix.lower())
+    if read is None:
         return []
     allowance = ledger.allowance("data", "data tables", "rows", file.path)
-    found, remarks = datatables.read_data_table(handle, file.path, allowance)
+    found, remarks = read(handle, file.path, allowance)
     return remark.said(([found] if found else [], remarks))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,26 @@ def last_line(run: Run, series: Series) -> str:
     """The line that the last point of a series was read from."""
     line = int(series.lines[-1])
     return "".join(run.lines(series.source, line, line))
+
+
+def read_tail(run: Run, path: str, most: int = 256 << 10) -> Excerpt:
+    """The last lines of a text file, some hundred kilobytes of them."""
+    with run.scope.open(path) as handle:
+        size = handle.seek(0, os.SEEK_END)
+        handle.seek(0)
+        first = 1
+        left = max(0, size - most)
+        while left > 0:
+            piece = handle.read(min(left, 1 << 20))
+            if not piece:
+                break
+            first += piece.count(b"\n")
+            left -= len(piece)
+        text = handle.read(most).decode("utf-8", "replace")
+    lines = text.split("\n")
+    begins = first if size <= most else first + 1  # the first line may be cut
+    lines = lines if size <= most else lines[1:]
+    return Excerpt(path, begins, begins + len(lines) - 1, tuple(line.rstrip("\r") for line in lines))
 
 
 def read_text(run: Run, path: str, most: int) -> str:

@@ -21,7 +21,7 @@ _NAMES: dict[Role, str] = {
 }
 _STREAMED: frozenset[Role] = frozenset({"log", "metrics", "data"})
 """files that are sampled once the time is up; the others are read whole or not at all"""
-_READ_DATA = (".csv", ".tsv", ".npy", ".npz", ".parquet")
+_READ_DATA = (".csv", ".tsv", ".npy", ".npz", ".parquet", ".jsonl", ".ndjson")
 
 
 class Ledger:

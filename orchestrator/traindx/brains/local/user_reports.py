@@ -42,6 +42,40 @@ HEARD = (
         r"\b(?:after|since|when|nach)\b[^.!?\n]{0,30}\b(?:resum\w+|restart\w*|preempt\w+|requeue\w*|continu\w+"
         r"|fortgesetzt\w*|neustart\w*)\b|\bresum(?:ed|ing)\b",
     ),
+    _said(
+        "said-slow",
+        "you say that training is slow",
+        r"\b(?:slow(?:er|ly|s)?|takes? (?:forever|ages|too long|so long|longer)|throughput|bottleneck"
+        r"|(?:gpu|device)s? (?:is |are |sits? |mostly )?idle|(?:low|no|0 ?%|poor) (?:gpu )?util\w*"
+        r"|gpu[- ]?util\w*|(?:hours|minutes) per (?:step|epoch)|langsam\w*|lento)\b",
+    ),
+    _said(
+        "said-never-stops",
+        "you say that the model does not stop generating",
+        r"\b(?:(?:never|not|\w+n'?t) stops?\b"
+        r"|keeps? (?:on )?(?:generating|going|talking|rambling)|endless\w*|until (?:the )?max\w*|no eos"
+        r"|rambl\w+|goes on (?:and on|forever))\b",
+    ),
+    _said(
+        "said-too-good",
+        "you say that the results are too good, or do not hold on other data",
+        r"\b(?:too good|suspicious\w*|implausibl\w*|unrealistic\w*|(?:in|on) (?:production|the field|the wild)"
+        r"|on (?:new|real|fresh|other) (?:data|samples|images)"
+        r"|kaggle|leader ?board|leak\w*|fresh data|deployed|deployment)\b",
+    ),
+    _said(
+        "said-not-learning",
+        "you say that the model does not learn",
+        r"\b(?:(?:not|never|\w+n'?t) (?:learn|train|converg|improv)\w*|no better than (?:chance|guess\w*|random)"
+        r"|stuck|learns? nothing|chance level|lernt nicht\w*)\b",
+    ),
+    _said(
+        "said-one-answer",
+        "you say that the model gives the same answer to everything",
+        r"\b(?:(?:always|only|just|never) (?:predict|say|output|answer|give|return)\w*"
+        r"|same (?:class|label|output|prediction|answer|value)"
+        r"|one class|never predict\w*)\b",
+    ),
 )
 KINDS_HEARD = {"hang": ("said-hangs", "you say that the run hangs")}
 """kinds of trouble that are signals as soon as they are reported"""

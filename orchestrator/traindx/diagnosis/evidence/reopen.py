@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from traindx.contract import Citation
 from traindx.diagnosis.evidence.claims import contradiction
+from traindx.diagnosis.evidence.data_places import in_data, is_in_data
 from traindx.diagnosis.evidence.in_checkpoint import in_checkpoint, names_checkpoint
 from traindx.diagnosis.evidence.numbers import Known, named_places, strays, values_in
 from traindx.diagnosis.evidence.verify import Citations, Opened, Verdicts
@@ -86,6 +87,8 @@ def _at_its_place(citation: Citation, run: Run) -> tuple[Opened, Known]:
         return _in_flight(citation, run)
     if names_checkpoint(citation):
         return in_checkpoint(citation, [*run.checkpoints, *run.pickles])
+    if is_in_data(citation):
+        return in_data(citation, run)
     if not citation.quote.strip():
         return Opened(verified=False, why="nothing is quoted, and the locator names no place"), Known()
     if not _somewhere(citation, run):

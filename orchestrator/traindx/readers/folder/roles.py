@@ -14,6 +14,7 @@ from traindx.readers.folder.recognise import Content, decoded, recognise
 from traindx.readers.folder.textkinds import (
     LOG_SIGN,
     holds_history,
+    holds_samples,
     is_log_behind,
     is_mostly_log,
     outside_programs,
@@ -205,7 +206,7 @@ def _text_role(kind: str, role: Role, content: Content, glance: Glance) -> Role:
         history = role not in {"config", "output"} and "[" in text
         return "metrics" if history or holds_history(text) or any(map(holds_history, glance.rest)) else role
     if role == "output" or kind in _TABLES:
-        return role
+        return "data" if role == "metrics" and holds_samples(text) else role
     return _misnamed(kind, role, content, glance)
 
 

@@ -27,6 +27,14 @@ _RECORDED = re.compile(r'\{[^{}\[\]]{0,600}"(?:epoch|step|iter|iteration|global_
 _NUMBER = r"\s*-?(?:\d[\d.eE+-]*|NaN|Infinity|null)\s*"
 _LISTED = re.compile(rf'"([^"\n]{{1,80}})"\s*:\s*\[(?:{_NUMBER},){{3}}')
 _KEY = re.compile(r'"([^"\n]{1,80})"\s*:\s*-?[\dNI]')
+_ANY_KEY = re.compile(r'"([\w-]{1,80})"\s*:')
+_SAMPLE_LINES = 3
+_OF_SAMPLES = {
+    "text", "label", "labels", "prompt", "completion", "messages", "instruction", "question", "answer", "sentence",
+    "conversations", "chosen", "rejected", "premise", "hypothesis", "source", "target", "features", "tokens",
+    "input_ids", "image", "y", "class",
+}  # fmt: skip
+_OF_RECORDS = {"step", "epoch", "iter", "iteration", "global_step", "loss", "train_loss", "level", "event", "timestamp"}
 
 
 def holds_history(text: str) -> bool:
@@ -36,6 +44,15 @@ def holds_history(text: str) -> bool:
     if sum(_measures(record) for record in _RECORDED.findall(text)[:40]) > 2:
         return True
     return any(normalise(name.rpartition("/")[2]).kind in {"loss", "accuracy"} for name in _LISTED.findall(text)[:200])
+
+
+def holds_samples(text: str) -> bool:
+    """Whether lines of JSON hold training examples: texts, labels or messages, and nothing that counts steps."""
+    for line in text.splitlines()[:_SAMPLE_LINES]:
+        keys = {key.lower() for key in _ANY_KEY.findall(line[:20_000])}
+        if not keys & _OF_SAMPLES or keys & _OF_RECORDS:
+            return False
+    return bool(text.strip())
 
 
 def _measures(record: str) -> bool:

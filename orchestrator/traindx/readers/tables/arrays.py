@@ -7,7 +7,7 @@ import math
 import warnings
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from traindx.readers.checkpoints.archive import opened
@@ -25,6 +25,7 @@ _SAMPLES = 8
 _SAMPLE = 1 << 20
 _LARGEST_HEADER = 64 << 10
 _MOST_MEMBERS = 200
+_MOST_VALUES = 1_000
 _MOST_NPZ_BYTES = 4 << 30
 """bytes that are unpacked: an archive may claim any number"""
 # What damaged or hostile bytes make numpy, zipfile and the parser raise.
@@ -58,6 +59,20 @@ class ArrayInfo:
     not_finite: int = 0
     pickled: bool = False
     problem: str = ""
+    values: dict[float, int] = field(default_factory=dict, compare=False)
+    """how often each value occurs, where they are whole numbers and few: labels"""
+    changes: int = 0
+    """how often a value differs from the one before it, where `values` are told"""
+    first_bad: int | None = None
+    """place of the first NaN or Inf, counted from 0 through the whole array"""
+
+    @property
+    def described(self) -> str:
+        """Shape, type and range in one line: what a citation of the array quotes."""
+        told = f"{self.dtype} {self.shape}"
+        if self.low is not None and self.mean is not None and self.deviation is not None:
+            told += f", {self.low:.6g} to {self.high:.6g}, mean {self.mean:.6g}, deviation {self.deviation:.6g}"
+        return f"{told}, {self.not_finite} not finite" if self.not_finite else told
 
     @property
     def elements(self) -> int:
@@ -138,7 +153,7 @@ def _read(handle: BinaryIO, path: str, member: str, size: int, allowance: Allowa
     import numpy as np
 
     try:
-        descr, lengths, begin = _header(handle)
+        descr, lengths, begin = array_header(handle)
         dtype: np.dtype[np.generic] = np.dtype(descr)  # type: ignore[call-overload]
         shape = tuple(int(length) for length in lengths)
         if any(not 0 <= length < 1 << 48 for length in shape) or len(shape) > 64:
@@ -158,7 +173,8 @@ def _read(handle: BinaryIO, path: str, member: str, size: int, allowance: Allowa
         return ArrayInfo(path, shape, name, member, problem=problem or f"cannot be sampled: {str(error)[:120]}")
 
 
-def _header(handle: BinaryIO) -> tuple[object, tuple[int, ...], int]:
+def array_header(handle: BinaryIO) -> tuple[object, tuple[int, ...], int]:
+    """The type and the shape that an .npy file declares, and where its numbers begin."""
     head = handle.read(8)
     if not head.startswith(NUMPY) or len(head) < 8:
         raise ValueError("it does not begin as one")
@@ -206,10 +222,17 @@ def _described(info: ArrayInfo, pieces: Iterator[npt.NDArray[np.generic]]) -> Ar
 
     seen = finite_count = 0
     low, high, mean, squares = math.inf, -math.inf, 0.0, 0.0
+    first_bad: int | None = None
+    counts = _Counts() if _may_be_labels(info) else None
     for piece in pieces:
         numbers = np.abs(piece) if piece.dtype.kind == "c" else piece
         wide = numbers.astype(np.float64)
-        finite = wide[np.isfinite(wide)]
+        good = np.isfinite(wide)
+        finite = wide if good.all() else wide[good]
+        if first_bad is None and len(finite) < len(wide):
+            first_bad = seen + int(np.argmin(good))
+        if counts is not None:
+            counts.take(finite)
         seen += len(wide)
         if not len(finite):
             continue
@@ -222,7 +245,39 @@ def _described(info: ArrayInfo, pieces: Iterator[npt.NDArray[np.generic]]) -> Ar
         low, high = min(low, float(finite.min())), max(high, float(finite.max()))
     if not seen:
         return info
-    info = replace(info, sampled=seen, not_finite=seen - finite_count)
+    info = replace(info, sampled=seen, not_finite=seen - finite_count, first_bad=first_bad)
+    if counts is not None:
+        info = replace(info, values=counts.values or {}, changes=counts.changes if counts.values else 0)
     if not finite_count:
         return info
     return replace(info, low=low, high=high, mean=mean, deviation=math.sqrt(max(0.0, squares) / finite_count))
+
+
+def _may_be_labels(info: ArrayInfo) -> bool:
+    return info.elements > 0 and info.elements == max(info.shape, default=0)
+
+
+class _Counts:
+    """How often each whole number occurs, until there are too many of them."""
+
+    def __init__(self) -> None:
+        self.values: dict[float, int] | None = {}
+        self.changes = 0
+        self._before: float | None = None
+
+    def take(self, numbers: npt.NDArray[np.float64]) -> None:
+        """Take in the next stretch."""
+        import numpy as np
+
+        if self.values is None or not len(numbers):
+            return
+        different, times = np.unique(numbers, return_counts=True)
+        if len(different) > _MOST_VALUES or bool((different != np.round(different)).any()):
+            self.values = None
+            return
+        for value, count in zip(different.tolist(), times.tolist(), strict=True):
+            self.values[value] = self.values.get(value, 0) + count
+        self.changes += int(np.count_nonzero(np.diff(numbers)))
+        self.changes += int(self._before is not None and self._before != numbers[0])
+        self._before = float(numbers[-1])
+        self.values = self.values if len(self.values) <= _MOST_VALUES else None

@@ -1,0 +1,174 @@
+"""Where the time of a step goes, and whether steps take longer as the run goes on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from traindx.contract import Fact, Signal
+from traindx.detectors.citing import cite, where
+from traindx.detectors.curves.shape import Numbers
+from traindx.readers.model import Series
+
+SIGNALS = {
+    "loader-takes-time": "a good part of every step is spent waiting for data",
+    "loader-starves-device": "most of every step is spent waiting for data",
+    "device-idles": "the device is used for a small part of the time",
+    "device-unused": "the utilisation of the device is zero throughout",
+    "steps-slow-down": "steps take much longer than earlier in the same run, and stay so",
+    "steps-crawl": "steps take a multiple of their earlier time, and stay so",
+    "steps-keep-pace": "steps take as long at the end as before",
+}
+
+FEWEST = 10
+WAITING = 0.5
+STARVING = 0.75
+IDLE = 35.0
+"""percent of utilisation below which a device mostly waits"""
+SLOWER = 1.6
+"""late over early median: evaluation, saving and a warm cache stay below"""
+CRAWLING = 3.0
+STEADY = 1.2
+LONG_WAIT = 0.3
+"""seconds a step: shorter waits are those of toys"""
+SKIPPED = 0.1
+"""share of the points at the start that compilation, warm-up and filling caches may take"""
+_DATA = re.compile(
+    r"^(?:perf|time|timing|timer|profile|train)?[/_. ]*(?:data(?:_?load\w*)?|load(?:er|ing)?|fetch|input|"
+    r"dataload\w*|batch_load\w*|wait(?:_data)?)(?:[_ ]?(?:time|ms|s|sec|wait))?$",
+    re.IGNORECASE,
+)
+_STEP = re.compile(
+    r"^(?:perf|time|timing|timer|profile|train)?[/_. ]*(?:(?:step|iter(?:ation)?|batch|total|train_step)"
+    r"[_ ]?)?(?:time|dt|ms|sec(?:onds)?|duration|latency)(?:[_ ]?(?:per|/)?[_ ]?(?:step|iter|it|batch|ms|s))?$",
+    re.IGNORECASE,
+)
+_EPOCH = re.compile(
+    r"epoch[_ ]?(?:time|secs?|seconds|duration)|(?:time|secs?|seconds)[_ /]*(?:per[_ ])?epoch", re.IGNORECASE
+)
+_PACE = re.compile(
+    r"(?:it|iters?|steps?|tok(?:en)?s?|samples?|examples?|images?|imgs?|seqs?|frames?|words?)"
+    r"(?:[_ /]*(?:per)?[_ /]*(?:s|sec|second)s?(?:[_ /]*(?:per)?[_ /]*(?:gpu|device|chip))?)$"
+    r"|throughput|^(?:wps|ups|fps|tps)$",
+    re.IGNORECASE,
+)
+_EVALUATION = re.compile(r"eval|val|test|eta|elapsed|total_time|wall|remaining|since|gen", re.IGNORECASE)
+_DEVICE = re.compile(
+    r"gpu.{0,12}util|util.{0,12}gpu|sm[_ ]?util|^system[./]gpu\.\d+\.gpu$|gpu[_ ]?\d*[_ ]?(?:usage|busy)", re.IGNORECASE
+)
+
+
+def detect(series: Sequence[Series]) -> list[Signal]:
+    """How much of a step is waiting, how busy the device is, and how the pace develops."""
+    return [*_waiting(series), *_device(series), *_pace(series)]
+
+
+def _usable(series: Sequence[Series]) -> list[Series]:
+    rows = [row for row in series if len(row) >= FEWEST and not row.duplicate_of]
+    return [row for row in rows if np.isfinite(row.values).all() and float(row.values.min()) >= 0]
+
+
+def _waiting(series: Sequence[Series]) -> list[Signal]:
+    rows = _usable(series)
+    for data in rows:
+        if not _DATA.match(data.original) or float(np.median(data.values)) <= 0:
+            continue
+        whole = [row for row in rows if row.source == data.source and _STEP.match(row.original) and row is not data]
+        whole = [row for row in whole if len(row) == len(data) and row.unit == data.unit]
+        if not whole:
+            continue
+        step = whole[0]
+        late = slice(len(data) // 3, None)
+        waited, took = float(np.median(data.values[late])), float(np.median(step.values[late]))
+        apart = took < waited  # `compute 0.1 data 0.4`: the step is what both take together
+        share = waited / (waited + took if apart else took) if took > 0 else 0.0
+        if share < WAITING or share > 1.0:
+            return []
+        unit = data.unit or "s"
+        whole_step = waited + took if apart else took
+        claim = f"`{data.original}` is {waited:.3g} {unit} of a step of {whole_step:.3g} {unit}: {share:.0%}"
+        facts: dict[str, Fact] = {"wait_share": f"{share:.0%}", "wait_time": waited, "wait_series": data.original}
+        places = [cite(data, len(data) - 1, claim), cite(step, len(step) - 1, "the whole step")]
+        long = waited >= LONG_WAIT * (1_000 if data.unit == "ms" else 1)
+        name = "loader-starves-device" if share >= STARVING and long else "loader-takes-time"
+        return [Signal(id=name, claim=claim, citations=places, facts=facts)]
+    return []
+
+
+def _device(series: Sequence[Series]) -> list[Signal]:
+    rows = [row for row in _usable(series) if _DEVICE.search(row.original) and "mem" not in row.original.lower()]
+    if not rows:
+        return []
+    row = max(rows, key=lambda one: float(np.median(one.values)))
+    late = row.values[len(row) // 4 :]
+    scale = 100.0 if float(row.values.max()) <= 1.0 and row.unit != "%" and float(row.values.max()) > 0 else 1.0
+    usual = float(np.median(late)) * scale
+    facts: dict[str, Fact] = {"device_use": f"{usual:.0f} %"}
+    place = cite(row, len(row) - 1, f"the device is used at {usual:.0f} %")
+    if float(row.values.max()) == 0:
+        claim = f"`{row.original}` is 0 at every one of {len(row)} points"
+        return [Signal(id="device-unused", claim=claim, citations=[place], facts=facts)]
+    if usual < IDLE and float(np.percentile(late, 75)) * scale < IDLE + 15:
+        claim = f"`{row.original}` stays near {usual:.0f} %: the device mostly waits"
+        return [Signal(id="device-idles", claim=claim, citations=[place], facts=facts)]
+    return []
+
+
+def _pace(series: Sequence[Series]) -> list[Signal]:
+    """The first measure of time per step, or of steps per time, that tells how the pace develops."""
+    steady: Signal | None = None
+    for row in _usable(series):
+        if _EVALUATION.search(row.original) or float(np.median(row.values)) <= 0:
+            continue
+        faster = _PACE.search(row.original) is not None
+        if not faster and not _STEP.match(row.original) and not _EPOCH.search(row.original):
+            continue
+        kept = row.values[int(SKIPPED * len(row)) :]
+        costs = 1 / np.maximum(kept, 1e-12) if faster else kept
+        found = _slower(row, costs, len(row) - len(kept))
+        if found is not None:
+            return [found]
+        if steady is None and _ratio(costs) <= STEADY:
+            claim = f"`{row.original}` is {np.median(row.values[-len(row) // 4 :]):.4g} at the end, as before"
+            steady = Signal(id="steps-keep-pace", claim=claim, citations=[cite(row, len(row) - 1, claim)])
+    return [steady] if steady is not None else []
+
+
+def _ratio(costs: Numbers) -> float:
+    third = max(1, len(costs) // 3)
+    return float(np.median(costs[-third:]) / np.median(costs[:third]))
+
+
+def _slower(row: Series, costs: Numbers, skipped: int) -> Signal | None:
+    third = max(1, len(costs) // 3)
+    early, late = costs[:third], costs[-third:]
+    # A few slow steps are saved checkpoints: nearly all of the late ones must be slower than nearly all early ones.
+    if _ratio(costs) < SLOWER or float(np.percentile(late, 20)) < float(np.percentile(early, 80)):
+        return None
+    if _is_counter(row.values):
+        return None
+    begin, end = (float(np.median(row.values[skipped:][:third])), float(np.median(row.values[-third:])))
+    since = skipped + int(np.argmax(costs > (np.median(early) + np.median(late)) / 2))
+    ratio = _ratio(costs)
+    claim = (
+        f"`{row.original}` went from {begin:.4g} to {end:.4g}:"
+        f" steps take {ratio:.1f} times as long, from {where(row, since)} on"
+    )
+    facts: dict[str, Fact] = {
+        "pace_series": row.original,
+        "pace_early": begin,
+        "pace_late": end,
+        "pace_ratio": f"{ratio:.1f}",
+        "pace_since": where(row, since),
+    }
+    places = [cite(row, skipped, "the pace early on"), cite(row, len(row) - 1, claim)]
+    return Signal(
+        id="steps-crawl" if ratio >= CRAWLING else "steps-slow-down", claim=claim, citations=places, facts=facts
+    )
+
+
+def _is_counter(values: Numbers) -> bool:
+    """Whether a series adds up: the time since the start never falls, that of single steps does now and then."""
+    return bool((np.diff(values) >= 0).all())

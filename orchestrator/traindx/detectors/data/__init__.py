@@ -1,0 +1,1 @@
+"""What the data of a run looks like, one question per file."""

@@ -1,0 +1,67 @@
+"""Labels that a detection or segmentation run did not find, as its log says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from traindx.contract import Fact, Signal
+from traindx.detectors.citing import cite, cite_line
+from traindx.detectors.curves.objective import words_of
+from traindx.readers.model import Excerpt, Series
+from traindx.readers.quoting import quote_of
+
+SIGNALS = {
+    "annotations-missing": "the log says that no labels were found for the training images",
+    "score-zero-for-good": "the detection score is exactly zero at every one of many evaluations",
+}
+
+MOST_LINES = 3_000
+FEWEST = 8
+"""evaluations before a score of zero is more than a slow start"""
+_TEXTS = (
+    re.compile(r"\bno labels? found\b|\blabels? (?:are )?missing or empty\b|\bno labels in \S+", re.IGNORECASE),
+    re.compile(r"\b0 images?, (?P<images>[1-9]\d*) backgrounds?\b"),
+    re.compile(r"(?P<images>[1-9]\d*) missing, (?P<found>0) found\b|\b(?P<none>0) found, (?P<all>[1-9]\d*) missing\b"),
+    re.compile(r"\bRemoved [1-9]\d* images with no usable annotations\. 0 images left\b"),
+    re.compile(r"\b(?:loaded|found|read) 0 (?:annotations?|instances?|objects?|boxes|masks?|labels?)\b", re.IGNORECASE),
+    re.compile(r"\bnum(?:ber of|_)?[_ ]?(?:annotations|instances|boxes|labels) ?[:=] ?0\b(?!\s*[,.\d])", re.IGNORECASE),
+)
+_VALIDATION = re.compile(r"\bval(?:id(?:ation)?)?\b[: ]|\btest\b[: ]", re.IGNORECASE)
+_DETECTION = {"map", "ap", "miou"}
+
+
+def detect(heads: Iterable[Excerpt], series: Sequence[Series]) -> list[Signal]:
+    """Lines that tell of missing labels, and a score that never leaves zero."""
+    return [*_told(heads), *_zero(series)]
+
+
+def _told(heads: Iterable[Excerpt]) -> list[Signal]:
+    for head in heads:
+        for number, line in head.numbered():
+            text = line[-600:]
+            if any(wanted.search(text) for wanted in _TEXTS):
+                quote = quote_of(line)
+                claim = "no labels were found for the images" + (" of validation" if _VALIDATION.search(text) else "")
+                facts: dict[str, Fact] = {"annotations_line": quote[:160]}
+                return [
+                    Signal(
+                        id="annotations-missing",
+                        claim=f"{claim}: {quote[:160]}",
+                        citations=[cite_line(head.source, number, claim, quote)],
+                        facts=facts,
+                    )
+                ]
+    return []
+
+
+def _zero(series: Sequence[Series]) -> list[Signal]:
+    rows = [row for row in series if words_of(row) & _DETECTION and len(row) >= FEWEST]
+    if not rows or any(np.nanmax(row.values) > 0 for row in rows):
+        return []
+    row = max(rows, key=len)
+    claim = f"`{row.original}` is exactly 0 at every one of {len(row)} evaluations"
+    place = cite(row, len(row) - 1, claim)
+    return [Signal(id="score-zero-for-good", claim=claim, citations=[place])]

@@ -1,0 +1,56 @@
+"""The same samples in training and in validation data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from traindx.contract import Citation, Fact, Signal
+from traindx.detectors.citing import cite_line
+from traindx.readers.tables.arrays import ArrayInfo
+from traindx.readers.tables.samples import Samples
+from traindx.vocabulary.data_names import split_of
+
+SIGNALS = {"splits-share-rows": "rows of the validation data are in the training data as well"}
+LEAST = 0.03
+"""share of the validation rows from which it is no accident"""
+FEWEST = 20
+NARROWEST = 10
+"""bytes of a row: shorter ones repeat by chance"""
+
+
+def detect(samples: Sequence[Samples], arrays: Sequence[ArrayInfo]) -> list[Signal]:
+    """The pair of files of which most rows are shared."""
+    seen = [row for row in samples if row.prints.rows >= FEWEST and row.width >= NARROWEST]
+    trains = [row for row in seen if split_of(f"{row.path}/{row.member}" if row.member else row.path) == "train"]
+    held = [row for row in seen if split_of(f"{row.path}/{row.member}" if row.member else row.path) == "val"]
+    pairs = [(share, lines, train, val) for train in trains for val in held for share, lines in [_shared(train, val)]]
+    if not pairs:
+        return []
+    share, lines, train, val = max(pairs, key=lambda pair: pair[0])
+    # Where rows repeat within one file as well, the data has few different rows.
+    repeats = max(row.prints.again / max(1, len(row.prints.kept) + row.prints.again) for row in (train, val))
+    if share < LEAST or len(lines) < 3 or repeats > 0.3 * share:
+        return []
+    claim = f"{share:.0%} of the rows of {_name(val)} are in {_name(train)} as well"
+    here, there = lines[0]
+    places = [_cite(val, here, claim, arrays), _cite(train, there, "the same row in the training data", arrays)]
+    facts: dict[str, Fact] = {"shared_share": f"{share:.0%}", "shared_val": _name(val), "shared_train": _name(train)}
+    strength = min(1.0, 0.5 + 2 * share)
+    return [Signal(id="splits-share-rows", claim=claim, strength=strength, citations=places, facts=facts)]
+
+
+def _shared(train: Samples, val: Samples) -> tuple[float, list[tuple[int, int]]]:
+    lines = val.prints.shared_with(train.prints)
+    return len(lines) / max(1, val.prints.comparable(train.prints)), lines
+
+
+def _name(row: Samples) -> str:
+    return f"{row.path}[{row.member}]" if row.member else row.path
+
+
+def _cite(row: Samples, line: int, claim: str, arrays: Sequence[ArrayInfo]) -> Citation:
+    array = next((info for info in arrays if (info.path, info.member) == (row.path, row.member)), None)
+    if array is None:
+        return cite_line(row.path, line, claim)
+    locator = f"array {row.member}" if row.member else "array"
+    return Citation(claim=f"{claim} (row {line})", source=row.path, locator=locator, quote=array.described)
