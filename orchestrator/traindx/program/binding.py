@@ -47,6 +47,8 @@ def bind(m: Machine, target: ast.expr, value: Value, node: ast.AST) -> None:
 def _name(m: Machine, name: str, value: Value) -> None:
     if isinstance(value, Plain) and not value.name:
         value = replace(value, name=name)
+    if isinstance(value, Made) and "@name" not in value.fields:
+        value.fields["@name"] = Plain(name)
     if f"@outer {name}" in m.scope.names:
         scope = m.scope.outer
         while scope is not None and name not in scope.names and scope.outer is not None:

@@ -229,7 +229,8 @@ def call_function(
     m.called.add(id(function.node))
     m.trace.functions.append(function)
     scope = Scope({}, function.scope, function.unit)
-    before, grad = m.unit, m.grad
+    before, grad, inside = m.unit, m.grad, m.in_sequence
+    m.in_sequence = 0
     if node is not None:
         m.calls.append(m.place(node))
     m.unit = function.unit
@@ -237,16 +238,19 @@ def call_function(
     m.frames.append(frame)
     try:
         _bind_arguments(m, function, args, keywords)
+        off = m.off
         if "no_grad" in function.marks:
             m.grad = False
+            m.off = m.place(function.node)
         elif "enable_grad" in function.marks:
             m.grad = True
         if isinstance(function.node, ast.Lambda):
             return evaluate(m, function.node.body)
         follow(m, function.node.body)
+        m.off = off
     finally:
         m.frames.pop()
-        m.unit, m.grad = before, grad
+        m.unit, m.grad, m.in_sequence = before, grad, inside
         if node is not None:
             m.calls.pop()
     if frame.yielded:

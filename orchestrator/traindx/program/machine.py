@@ -57,6 +57,8 @@ class Machine:
         """where gradients were switched off"""
         self.autocast: tuple[Made, ...] = ()
         self.steps = steps
+        self.in_sequence = 0
+        """containers that are being gone through, in which a layer has no call of its own"""
         self.inside_modules = 0
         """modules whose forward is being followed"""
         self.called: set[int] = set()
@@ -97,6 +99,7 @@ class Machine:
             len(self.trace.events),
             dict(facts),
             tuple(self.calls),
+            self.off,
         )
         self.trace.events.append(found)
         return found

@@ -10,7 +10,7 @@ from traindx.program.analysis import Analysis
 from traindx.program.library.layers import leaves
 from traindx.program.library.recurrent import parts_of
 from traindx.program.trace import Event, Loop, Trace, tensor_of
-from traindx.program.values import Instance, Items, Layer, Made, Mapping, Parameters, Plain, Tensor, Value
+from traindx.program.values import Instance, Items, Layer, Made, Mapping, Parameters, Place, Plain, Tensor, Value
 
 EVALUATION = re.compile(
     r"(?:^|_)(?:eval\w*|valid\w*|val|test\w*|infer\w*|predict\w*|accuracy|score)(?:_|$)", re.IGNORECASE
@@ -165,3 +165,28 @@ def class_of(made: Made) -> str:
     """The class of an optimizer or scheduler."""
     told = made.fields.get("@class")
     return str(told.value) if isinstance(told, Plain) else ""
+
+
+def called(event: Event) -> str:
+    """What a call calls, as it is written: `self.net` of `self.net(x)`."""
+    node = event.place.node
+    return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+
+
+def first_value(event: Event, name: str) -> Place | None:
+    """The assignment that gives a name its value before the loops around an event begin."""
+    loops = [turn.loop for turn in event.turns if turn.loop.place.unit is event.turns[0].loop.place.unit]
+    if not loops or not name:
+        return None
+    unit, first = loops[0].place.unit, loops[0].place.line
+    found: Place | None = None
+    for node in ast.walk(unit.tree):
+        if isinstance(node, ast.Assign) and node.lineno < first:
+            targets = [ast.unparse(part) for target in node.targets for part in _flat_targets(target)]
+            if name in targets and (found is None or node.lineno > found.line):
+                found = Place(unit, node)
+    return found
+
+
+def _flat_targets(target: ast.expr) -> list[ast.expr]:
+    return list(target.elts) if isinstance(target, ast.Tuple | ast.List) else [target]

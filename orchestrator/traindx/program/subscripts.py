@@ -20,6 +20,7 @@ from traindx.program.values import (
     Stream,
     Tensor,
     Value,
+    number,
 )
 
 if TYPE_CHECKING:
@@ -133,13 +134,35 @@ def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:
             at = max(0, len(shape) - (len(parts) - parts.index(part) - 1)) if shape is not None else at
         else:
             key = evaluate(m, part)
+            if isinstance(key, Tensor):
+                marks -= {"sorted", "in-classes"} if "shuffled" in key.marks else set()
+                marks |= {"sorted"} if "order" in key.marks else set()
             if at > 0 and isinstance(part, ast.Name) and m.turns and m.turns[-1].loop.variable == part.id:
                 marks.add("time-step")
             at = _picked(key, shape, at)
     graph, sure, deps = m.attached([owner])
+    marks.discard("saved")
     return owner.but(
-        graph=graph, sure=sure, deps=deps, shape=tuple(shape) if shape is not None else None, marks=frozenset(marks)
+        graph=graph,
+        sure=sure,
+        deps=deps,
+        shape=tuple(shape) if shape is not None else None,
+        marks=frozenset(marks),
+        rows=_rows(m, owner, parts[0]),
     )
+
+
+def _rows(m: Machine, owner: Tensor, part: ast.expr) -> tuple[float, float] | None:
+    """The rows that a slice with known bounds chooses; None where they are not known."""
+    from traindx.program.expressions import evaluate
+
+    if not isinstance(part, ast.Slice) or part.step is not None or owner.rows is not None:
+        return None
+    low = number(evaluate(m, part.lower)) if part.lower is not None else 0.0
+    high = number(evaluate(m, part.upper)) if part.upper is not None else float("inf")
+    if low is None or high is None or low < 0 or high < 0:
+        return None
+    return (low, high)
 
 
 def _picked(key: Value, shape: list[int | None] | None, at: int) -> int:

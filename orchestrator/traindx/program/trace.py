@@ -56,6 +56,8 @@ class Event:
     facts: dict[str, Any] = field(default_factory=dict)
     calls: tuple[Place, ...] = ()
     """the calls that led here, outermost first"""
+    off: Place | None = None
+    """where gradients were switched off, if they are"""
 
     @property
     def path(self) -> tuple[int, ...]:

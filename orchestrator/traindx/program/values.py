@@ -117,6 +117,10 @@ class Tensor(Value):
     cut: Cut | None = None
     origin: frozenset[int] = NOTHING
     """the data sets or arrays that the values were taken from"""
+    rows: tuple[float, float] | None = None
+    """the rows of its origin, where a slice has chosen some"""
+    made: Place | None = None
+    """where zeros were made, or raw values became floats"""
 
     def but(self, **changes: Any) -> Tensor:
         """The same tensor with some fields changed."""

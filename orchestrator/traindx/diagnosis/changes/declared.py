@@ -41,6 +41,7 @@ Rewriting = Literal[
     "all-parameters",
     "reset-state",
     "in-order",
+    "shuffle",
 ]
 
 

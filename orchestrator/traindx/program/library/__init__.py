@@ -49,7 +49,7 @@ def call_library(m: Machine, name: str, call: Call) -> Value:
     root, _, _ = name.partition(".")
     last = name.rpartition(".")[2]
     if root == "keras":
-        return keras.call(m, last, call)
+        return keras.call(m, name, call)
     if root == "builtins":
         return python.builtin(m, last, call)
     for answer in (losses.call, training.call, layers.construct, data.call, frameworks.call, tensors.function):
@@ -66,6 +66,8 @@ def call_library(m: Machine, name: str, call: Call) -> Value:
 
 def call_layer(m: Machine, layer: Layer | Instance, call: Call) -> Value:
     """Go forward through a module of a library."""
+    if isinstance(layer, Layer) and layer.kind.startswith("keras"):
+        return keras.forward(m, layer, call)
     return layers.apply(m, layer, call)
 
 
@@ -104,6 +106,8 @@ def call_method_of(m: Machine, owner: Value, name: str, call: Call) -> Value:
         found = tensors.method(m, owner, name, call)
     elif isinstance(owner, Made):
         found = _of_made(m, owner, name, call)
+    elif isinstance(owner, Layer) and owner.kind.startswith("keras"):
+        found = keras.method(m, owner, name, call)
     elif isinstance(owner, Layer) or (isinstance(owner, Instance) and is_module(owner)):
         found = modules.method(m, owner, name, call)
     elif isinstance(owner, Items | Mapping | Plain | Stream | Parameters | Gradient):

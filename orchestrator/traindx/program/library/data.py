@@ -60,6 +60,12 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
         return Made(kind="frame", place=place)
     if full in {"numpy.load", "numpy.loadtxt", "numpy.genfromtxt"}:
         return Tensor(origin=frozenset({id(call.node)}))
+    if last in {"RandomState", "default_rng", "Random"} and root in {"numpy", "random"}:
+        return Made(kind="generator", args=args, place=place)
+    if last in {"SMOTE", "RandomOverSampler", "ADASYN"}:
+        return Made(kind="resampler", place=place)
+    if last == "load_data" and "keras" in full:
+        return None
     if last.endswith("Sampler") and last[:1].isupper():
         return Made(kind="sampler", args=args, keywords=keywords, place=place, fields={"@class": Plain(last)})
     if root in {"sklearn"} and last.startswith(("load_", "make_", "fetch_")):
@@ -101,6 +107,16 @@ def method(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
         return _of_config(m, owner, name, call)
     if owner.kind == "frame":
         return _of_frame(m, owner, name, call)
+    if owner.kind == "generator":
+        m.event("random", call.node, owner)
+        return Tensor() if name not in {"randint", "random", "choice"} else Plain(None, "varies")
+    if owner.kind == "resampler" and name in {"fit_resample", "fit_sample"}:
+        return Items(
+            [
+                part.marked("repeated") if isinstance(part, Tensor) else Tensor(marks=frozenset({"repeated"}))
+                for part in call.args
+            ]
+        )
     if owner.kind == "sampler" and name == "set_epoch":
         m.event("set-epoch", call.node, owner)
         return Plain(None)

@@ -18,6 +18,7 @@ from traindx.program.values import (
     Items,
     Layer,
     Mapping,
+    Place,
     Plain,
     Shape,
     Tensor,
@@ -138,7 +139,7 @@ def apply(m: Machine, layer: Layer | Instance, call: Call) -> Value:
         made = activated(m, ACTIVATING[kind], given, call, [])
         if ACTIVATING[kind].endswith("softmax"):
             m.trace.events[-1].facts["dim"] = whole(dim)
-        return made.but(act_dim=whole(dim), act_at=layer.place or made.act_at)
+        return made.but(act_dim=whole(dim), act_at=applied_at(m, layer, call))
     if kind in PASSING or DROPOUTS.match(kind):
         return given.but(shape=_flat(kind, given.shape))
     if kind in LINEAR or CONVOLUTIONS.match(kind):
@@ -221,6 +222,7 @@ def _through(m: Machine, layer: Layer, call: Call) -> Value:
 
     value: Value = call.args[0] if call.args else UNKNOWN
     m.inside_modules += 1
+    m.in_sequence += 1
     try:
         for child in children(layer):
             if isinstance(child, Layer | Instance | Function):
@@ -229,6 +231,7 @@ def _through(m: Machine, layer: Layer, call: Call) -> Value:
                 value = opaque(m, layer, Inner(call.node, [value], {}))
     finally:
         m.inside_modules -= 1
+        m.in_sequence -= 1
     return value
 
 
@@ -246,7 +249,12 @@ def _linear(m: Machine, layer: Layer, given: Tensor, call: Call) -> Tensor:
     m.event("linear", call.node, layer, before=given)
     made = parametric(m, layer, [given], shape)
     marks = made.marks | ({"one-out"} if size == 1 else NOTHING) | ({f"out-{size}"} if size else NOTHING)
-    return made.but(act="linear", act_at=layer.place, marks=marks)
+    return made.but(act="linear", act_at=applied_at(m, layer, call), marks=marks)
+
+
+def applied_at(m: Machine, layer: Layer, call: Call) -> Place:
+    """Where a layer is applied: its own call, or its place in the container that calls it."""
+    return layer.place if m.in_sequence and layer.place is not None else m.place(call.node)
 
 
 def _flat(kind: str, shape: Shape | None) -> Shape | None:

@@ -38,7 +38,7 @@ SAME = frozenset(
     [
         "contiguous", "float", "double", "half", "bfloat16", "to", "cuda", "cpu", "clone", "type", "type_as", "int",
         "long", "bool", "requires_grad_", "pin_memory", "retain_grad", "flip", "roll", "byte", "register_hook",
-        "masked_fill", "masked_fill_", "index_select", "gather", "expand", "expand_as", "repeat", "sort",
+        "masked_fill", "masked_fill_", "index_select", "gather", "expand", "expand_as", "sort",
         "as_tensor", "from_numpy", "asarray", "array", "ascontiguousarray", "tensor_split", "nan_to_num", "chunk",
         "split", "unbind", "astype", "copy", "narrow", "index_fill", "rearrange", "dropout", "FloatTensor", "triu",
         "tril", "take_along_axis", "broadcast_to", "set_", "share_memory_", "checkpoint",
@@ -93,10 +93,10 @@ def function(m: Machine, full: str, last: str, call: Call) -> Value | None:
     if last == "backward" and call.args and isinstance(call.args[0], Tensor):
         return backward(m, call.args[0], call)
     if last in _MADE or last in _LIKE:
-        return created(last, call)
+        return created(last, call).but(made=m.place(call.node), origin=frozenset({id(call.node)}))
     if last in {"arange", "linspace"}:
         length = whole(call.args[0]) if len(call.args) == 1 else None
-        return Tensor(shape=(length,))
+        return Tensor(shape=(length,), marks=frozenset({"sorted"}), origin=frozenset({id(call.node)}))
     if last in {"eye", "randperm"}:
         if last == "randperm":
             return Tensor(shape=(None,), dtype="long", marks=frozenset({"shuffled"}))
@@ -168,8 +168,13 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
     if name in {"zero_", "fill_", "normal_", "uniform_", "copy_"}:
         m.event("overwritten", call.node, owner)
         return owner
+    if name == "argsort":
+        return Tensor(shape=owner.shape, dtype="long", marks=frozenset({"order"}), origin=owner.origin)
+    if name in {"repeat_interleave", "repeat"} and not owner.graph:
+        kept = owner.marks | ({"in-classes"} if "sorted" in owner.marks or name == "repeat_interleave" else set())
+        return owner.but(shape=None, marks=kept)
     if name in {"new_zeros", "new_ones", "new_full", "new_empty"}:
-        return created(name, call)
+        return created(name, call).but(made=m.place(call.node))
     if name in {"data_ptr", "is_contiguous", "element_size"}:
         return Plain(None, "varies")
     return mixed(m, [owner, *call.tensors], None)
@@ -183,7 +188,7 @@ def activated(m: Machine, act: str, owner: Tensor, call: Call, args: Sequence[Va
     if act.startswith("log_"):
         marks |= {"logprob"}
     made = owner.but(graph=graph, sure=sure, deps=deps, act=act, act_at=m.place(call.node), act_dim=whole(dim))
-    made = made.but(marks=marks, loss=None)
+    made = made.but(marks=marks | ({"saved"} if graph else frozenset()), loss=None)
     if act in {"softmax", "log_softmax"}:
         m.event("softmax", call.node, made, before=owner, dim=whole(dim))
     return made
@@ -191,7 +196,7 @@ def activated(m: Machine, act: str, owner: Tensor, call: Call, args: Sequence[Va
 
 def _same(m: Machine, name: str, owner: Tensor, call: Call) -> Value:
     graph, sure, deps = m.attached([owner])
-    made = owner.but(graph=graph, sure=sure, deps=deps)
+    made = owner.but(graph=graph, sure=sure, deps=deps, marks=owner.marks - {"saved"})
     if name in {"chunk", "split", "unbind", "tensor_split"}:
         at = whole(call.keywords.get("dim", call.args[1] if len(call.args) > 1 else None)) or 0
         shape = made.shape
@@ -209,6 +214,8 @@ def _same(m: Machine, name: str, owner: Tensor, call: Call) -> Value:
         made = made.marked("pixels")
     if name == "sort":
         made = made.marked("sorted")
+    if name in {"float", "astype", "to"} and dtype == "float" and "pixels" in made.marks:
+        made = made.but(made=m.place(call.node))
     return made.but(dtype=dtype)
 
 
@@ -289,7 +296,7 @@ def _pointwise(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
     return made.but(marks=marks | ({"logprob"} if name == "log" else frozenset()), loss=None)
 
 
-def created(name: str, call: Call) -> Value:
+def created(name: str, call: Call) -> Tensor:
     """A new tensor: zeros, random numbers, a copy of a shape."""
     if name in _LIKE:
         like = call.args[0] if call.args else None
@@ -305,7 +312,8 @@ def created(name: str, call: Call) -> Value:
     zero = "zeros" in name
     wants = call.keywords.get("requires_grad")
     leaf = isinstance(wants, Plain) and wants.value is True
-    marks = frozenset({"zeros"} if zero else ()) | frozenset({"leaf"} if leaf else ())
+    constant = {"constant"} if "ones" in name or "full" in name else set()
+    marks = frozenset({"zeros"} if zero else constant) | frozenset({"leaf"} if leaf else ())
     dtype = "long" if name == "randint" else ""
     return Tensor(shape=shape, marks=marks, graph=LEAF if leaf else NOTHING, dtype=dtype)
 
@@ -362,8 +370,11 @@ def _joined(m: Machine, name: str, call: Call) -> Value:
     made = mixed(m, parts, shape)
     acts = {part.act for part in parts}
     marks = made.marks | frozenset().union(*(part.marks for part in parts)) & {"pixels", "zeros", "reduced-squared"}
-    if name in {"cat", "concatenate", "concat"} and len(parts) > 1 and not made.graph:
-        marks |= {"concatenated"}
+    constants = [part for part in parts if part.marks & {"zeros", "constant"}]
+    if name in {"cat", "concatenate", "concat", "hstack"} and len(parts) > 1 and len(constants) == len(parts):
+        marks |= {"in-classes"}
+    if len(parts) > 1 and len({part.origin for part in parts if part.origin}) == 1 and parts[0].rows is None:
+        marks |= {"repeated"}
     return made.but(act=acts.pop() if len(acts) == 1 else "", act_at=parts[0].act_at if parts else None, marks=marks)
 
 

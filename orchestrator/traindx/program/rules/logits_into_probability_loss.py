@@ -18,7 +18,8 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.values import Tensor
+from traindx.program.library import keras
+from traindx.program.values import Layer, Tensor
 
 ID = "logits-into-probability-loss"
 _WANTS = {"bce": "probabilities", "nll": "log-probabilities", "kl": "log-probabilities"}
@@ -32,6 +33,7 @@ _CLASS = {"bce": "BCELoss", "nll": "NLLLoss", "kl": "KLDivLoss"}
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at what every loss of probabilities gets."""
+    yield from _compiled(analysis)
     for event in analysis.trace.of("loss"):
         kind, given = event.facts["kind"], event.facts.get("prediction")
         if kind not in _WANTS or not isinstance(given, Tensor) or not event.grad or given.act not in _WRONG[kind]:
@@ -52,3 +54,21 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             },
             also=also,
         )
+
+
+def _compiled(analysis: Analysis) -> Iterator[Finding]:
+    """Keras: no activation at the end, and a cross-entropy that is not told to expect logits."""
+    for event in analysis.trace.of("compile"):
+        if not isinstance(event.subject, Layer):
+            continue
+        act, _, _ = keras.last_layer(event.subject)
+        name, logits = keras.loss_name(event.facts.get("loss"))
+        if act in {"linear", "relu", "tanh"} and logits is False and name.endswith("crossentropy"):
+            what = "raw logits" if act == "linear" else f"the output of {act}"
+            facts = {"loss_class": name, "expects": "probabilities", "gets": what, "loss_place": event.place.text}
+            yield Finding(
+                ID,
+                event.place,
+                f"`{name}` expects probabilities and gets {what}: the last layer has no softmax or sigmoid",
+                facts={**facts, "activation_place": event.place.text},
+            )

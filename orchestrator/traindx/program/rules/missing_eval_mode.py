@@ -20,8 +20,9 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.queries import is_evaluation, loops_with, module_layers, trained_layers
+from traindx.program.queries import called, is_evaluation, loops_with, module_layers, trained_layers
 from traindx.program.trace import Event, Trace
+from traindx.program.values import Place
 
 ID = "missing-eval-mode"
 _SAMPLED = re.compile(r"\bmc|monte|uncertain|sampl|update_bn|calibrat", re.IGNORECASE)
@@ -42,15 +43,20 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         if trained and not mine:
             continue
         layer = active[0]
-        also = ((layer.place, f"`{layer.kind}` behaves as in training"),) if layer.place is not None else ()
+        also = [(place, "the evaluation starts here") for place in (event.off, *_loops(event)) if place is not None]
+        also += [(layer.place, f"`{layer.kind}` behaves as in training")] if layer.place is not None else []
         yield Finding(
             ID,
             event.place,
             f"the model evaluates in training mode: {_counted(active)} active, and `eval()` was not called before",
             proven=bool(mine),
-            facts={"forward_place": event.place.text, "mode_layer": layer.kind},
-            also=also,
+            facts={"forward_place": event.place.text, "mode_layer": layer.kind, "model": called(event)},
+            also=tuple(also),
         )
+
+
+def _loops(event: Event) -> list[Place]:
+    return [event.loop.place] if event.loop is not None else []
 
 
 def _counted(active: list[object]) -> str:

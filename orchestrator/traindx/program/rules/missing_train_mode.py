@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.queries import module_layers, trained_layers
+from traindx.program.queries import called, module_layers, trained_layers
 from traindx.program.trace import Event
 from traindx.program.values import Plain
 
@@ -50,7 +50,12 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             left.place,
             f"`eval()` is called here, and the training pass at {event.place.text} runs without `train()` after it",
             proven=number in started and bool(left.turns),
-            facts={"eval_place": left.place.text, "forward_place": event.place.text, "mode_layer": passive[0].kind},
+            facts={
+                "eval_place": left.place.text,
+                "forward_place": event.place.text,
+                "mode_layer": passive[0].kind,
+                "model": called(event),
+            },
             also=((event.place, f"trains with `{passive[0].kind}` in evaluation mode"),),
         )
 

@@ -17,13 +17,15 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.values import Tensor
+from traindx.program.library import keras
+from traindx.program.values import Layer, Tensor
 
 ID = "sigmoid-before-bce-with-logits"
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at what every binary cross-entropy with logits gets."""
+    yield from _compiled(analysis)
     for event in analysis.trace.of("loss"):
         given = event.facts.get("prediction")
         if event.facts["kind"] != "bce_logits" or not isinstance(given, Tensor) or not event.grad:
@@ -36,4 +38,20 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 f"{given.act} is applied before the loss at {event.place.text}, which applies a sigmoid itself",
                 facts={"activation": given.act, "activation_place": place.text, "loss_place": event.place.text},
                 also=((event.place, "expects logits"),),
+            )
+
+
+def _compiled(analysis: Analysis) -> Iterator[Finding]:
+    """Keras: a sigmoid at the end and a loss with `from_logits=True`."""
+    for event in analysis.trace.of("compile"):
+        if not isinstance(event.subject, Layer):
+            continue
+        act, _, _ = keras.last_layer(event.subject)
+        name, logits = keras.loss_name(event.facts.get("loss"))
+        if act == "sigmoid" and logits and name == "binarycrossentropy":
+            yield Finding(
+                ID,
+                event.place,
+                "the last layer has a sigmoid, and the loss is told to expect logits",
+                facts={"activation": act, "activation_place": event.place.text, "loss_place": event.place.text},
             )

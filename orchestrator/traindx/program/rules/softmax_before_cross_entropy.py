@@ -17,13 +17,15 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.values import Place, Tensor
+from traindx.program.library import keras
+from traindx.program.values import Layer, Place, Tensor
 
 ID = "softmax-before-cross-entropy"
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at what every cross-entropy gets."""
+    yield from _compiled(analysis)
     for event in analysis.trace.of("loss"):
         given = event.facts.get("prediction")
         if event.facts["kind"] != "cross_entropy" or not isinstance(given, Tensor) or not event.grad:
@@ -39,3 +41,19 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             facts={"activation": given.act, "activation_place": place.text, "loss_place": event.place.text},
             also=((event.place, "expects logits"),),
         )
+
+
+def _compiled(analysis: Analysis) -> Iterator[Finding]:
+    """Keras: a softmax at the end and a loss with `from_logits=True`."""
+    for event in analysis.trace.of("compile"):
+        if not isinstance(event.subject, Layer):
+            continue
+        act, _, _ = keras.last_layer(event.subject)
+        name, logits = keras.loss_name(event.facts.get("loss"))
+        if act == "softmax" and logits and name in {"sparsecategoricalcrossentropy", "categoricalcrossentropy"}:
+            yield Finding(
+                ID,
+                event.place,
+                "the last layer has a softmax, and the loss is told to expect logits",
+                facts={"activation": act, "activation_place": event.place.text, "loss_place": event.place.text},
+            )

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.queries import loops_with
+from traindx.program.queries import first_value, loops_with
 from traindx.program.states import carrying_loop, is_certain, outer_name
 from traindx.program.trace import Loop
 from traindx.program.values import Made, Plain, Stream
@@ -44,13 +44,17 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         inner = call.turns[-1].loop
         done.add(id(call.place.node))
         name = outer_name(call)
+        born = first_value(call, name)
         yield Finding(
             ID,
             call.place,
             f"`{name}` goes from one iteration of the loop at {loop.place.text} into the next: it is never reset,"
             f" while the loop at {inner.place.text} starts again",
             facts={"state": name, "state_place": call.place.text, "loop_place": loop.place.text},
-            also=((loop.place, "each iteration starts the data anew"),),
+            also=(
+                *(((born, "the state gets its first value only here"),) if born is not None else ()),
+                (loop.place, "each iteration starts the data anew"),
+            ),
         )
 
 

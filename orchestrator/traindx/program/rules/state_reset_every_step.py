@@ -17,10 +17,10 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.library.recurrent import is_fresh
+from traindx.program.library.recurrent import is_fresh, parts_of
 from traindx.program.queries import is_true
 from traindx.program.trace import Event
-from traindx.program.values import Made, Stream, Tensor
+from traindx.program.values import Made, Place, Stream, Tensor
 
 ID = "state-reset-every-step"
 
@@ -44,8 +44,14 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             call.place,
             f"the loop at {loop.place.text} goes through time, and each step gets a new state: nothing is kept",
             facts={"state_place": call.place.text, "loop_place": loop.place.text},
-            also=((loop.place, "goes through the time steps"),),
+            also=(*_born(call), (loop.place, "goes through the time steps")),
         )
+
+
+def _born(call: Event) -> tuple[tuple[Place, str], ...]:
+    """Where the new state is made."""
+    places = [part.made for part in parts_of(call.facts.get("state")) if part.made is not None]
+    return tuple((place, "a new state for every step") for place in places[:2])
 
 
 def _in_time(call: Event) -> bool:

@@ -44,6 +44,7 @@ REWRITINGS: dict[str, Rewriter] = {
     "all-parameters": modes.all_parameters,
     "reset-state": modes.reset_state,
     "in-order": modes.in_order,
+    "shuffle": modes.shuffle,
 }
 
 

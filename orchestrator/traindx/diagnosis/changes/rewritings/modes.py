@@ -24,7 +24,7 @@ def _moded(
     code: Sequence[CodeUnit], facts: Mapping[str, Fact], mode: str, blocks: tuple[type[ast.stmt], ...]
 ) -> Rewritten:
     source, line = at_fact(code, facts, "forward_place")
-    model = _model(source, line)
+    model = str(facts.get("model") or "") or _model(source, line)
     around = [
         node
         for node in source.around(line, *blocks)
@@ -114,3 +114,19 @@ def in_order(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
             source.replace(given, "False")
             return source.rewritten(f"The diff sets `shuffle=False` ({source.place(given.lineno)}).")
     raise Unfit(f"`shuffle` is not given by name at {source.place(line)}")
+
+
+def shuffle(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
+    """Shuffle the data that a loader goes through."""
+    source, line = at_fact(code, facts, "loader_place")
+    for call in calls(source.statement_at(line), "DataLoader"):
+        given = next((key.value for key in call.keywords if key.arg == "shuffle"), None)
+        if given is not None:
+            source.replace(given, "True")
+        elif call.args:
+            last = [*call.args, *(key.value for key in call.keywords)][-1]
+            source.replace(last, f"{source.segment(last)}, shuffle=True")
+        else:
+            continue
+        return source.rewritten(f"The diff sets `shuffle=True` ({source.place(call.lineno)}).")
+    raise Unfit(f"no `DataLoader` is made at {source.place(line)}")
