@@ -31,6 +31,8 @@ class SignalKind(NamedTuple):
 
     meaning: str
     group: str = ""
+    proof: bool = False
+    """whether it shows a fault of the program itself: no curve makes such a run healthy"""
 
 
 class Signal(Value):

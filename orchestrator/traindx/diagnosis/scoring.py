@@ -18,6 +18,8 @@ from traindx.diagnosis.weights import Weights
 
 UNTRIED = 0.8
 """the most that a cause may claim which no labelled run shows, unless its evidence is decisive and direct"""
+UNSAID = 5.0
+"""log-odds against health where the program that ran has a proven fault"""
 LONE = 0.49
 """the most that a single circumstantial signal can bring about: a lead, not a cause"""
 SAID = "said-"
@@ -88,10 +90,15 @@ def weigh(
     """Let all hypotheses compete for the signals, but for those that are supposed to be refuted (`without`)."""
     found = _strongest(signals)
     scored = {one.id: _scored(one, found, registry, weights) for one in catalog.hypotheses}
+    if any(registry.is_proof(name) for name in found):
+        # Health is never said against a fault that the program itself shows, however well the curve looks.
+        well = scored[catalog.healthy.id]
+        scored[catalog.healthy.id] = replace(well, score=min(well.score, -UNSAID))
     shares = compete(
         {name: belief.score for name, belief in scored.items() if belief.support and name not in without},
         {mode.id: mode.leads_to for mode in catalog.values()},
         weights.root_bonus,
+        {name for name, belief in scored.items() if any(registry.is_proof(v.signal.id) for v in belief.support)},
     )
     beliefs = [
         replace(belief, probability=shares.share.get(name, 0.0), follows=shares.follows.get(name, ""))
@@ -110,11 +117,17 @@ class Shares:
     follows: dict[str, str]
 
 
-def compete(scores: Mapping[str, float], leads_to: Mapping[str, Sequence[str]], root_bonus: float) -> Shares:
+def compete(
+    scores: Mapping[str, float],
+    leads_to: Mapping[str, Sequence[str]],
+    root_bonus: float,
+    proven: Collection[str] = (),
+) -> Shares:
     """The softmax over the scores and not knowing (0), after followers have handed over to their roots.
 
     A follower hands over the part that its roots would win against it with `root_bonus` on their side: what is far
-    surer than its supposed cause stands for itself.
+    surer than its supposed cause stands for itself. A root that the program itself proves (`proven`) takes all of it,
+    unless the follower is proven in the same way.
     """
     top = max([0.0, *scores.values()])
     raw = {name: math.exp(score - top) for name, score in scores.items()}
@@ -135,11 +148,14 @@ def compete(scores: Mapping[str, float], leads_to: Mapping[str, Sequence[str]], 
         strength = sum(raw[cause] for cause in causes)
         if not strength:
             continue
-        handed = share[name] * strength * bonus / (strength * bonus + raw[name])
+        certain = [cause for cause in causes if cause in proven and name not in proven]
+        if certain:
+            causes, strength = certain, sum(raw[cause] for cause in certain)
+        handed = share[name] * (1.0 if certain else strength * bonus / (strength * bonus + raw[name]))
         for cause in causes:
             share[cause] += handed * raw[cause] / strength
         share[name] -= handed
-        if strength * bonus > raw[name]:
+        if certain or strength * bonus > raw[name]:
             follows[name] = max(causes, key=lambda cause: (raw[cause], cause))
     return Shares(share, follows)
 

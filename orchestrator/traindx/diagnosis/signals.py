@@ -26,7 +26,7 @@ class SignalRegistry:
         tools: dict[str, tuple[str, ...]] = {}
         for tool, spec in specs.items():
             for name, meaning in spec.emits.items():
-                kinds[name] = SignalKind(meaning, spec.groups.get(name, ""))
+                kinds[name] = SignalKind(meaning, spec.groups.get(name, ""), name in spec.proofs)
                 tools[name] = (*tools.get(name, ()), tool)
         return cls(kinds, tools)
 
@@ -34,6 +34,11 @@ class SignalRegistry:
         """The fact that the signal is a reading of; its own name where it stands alone."""
         kind = self.kinds.get(signal)
         return kind.group or signal if kind is not None else signal
+
+    def is_proof(self, signal: str) -> bool:
+        """Whether the signal proves a fault of the program itself."""
+        kind = self.kinds.get(signal)
+        return kind is not None and kind.proof
 
     def check(self, hypotheses: Iterable[Hypothesis]) -> None:
         """Raise `DefinitionError` for a signal that nothing finds."""

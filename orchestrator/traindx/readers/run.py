@@ -233,6 +233,12 @@ class Run:
             self._measured[measure] = measure(self.series)
         return cast("Item", self._measured[measure])
 
+    def kept(self, name: str, make: Callable[[], Item]) -> Item:
+        """What was made of this run under a name, made on first use and kept for the next tool."""
+        if name not in self._measured:
+            self._measured[name] = make()
+        return cast("Item", self._measured[name])
+
     def lines(self, path: str, first: int, last: int) -> list[str]:
         """Lines `first` to `last` (from 1, both included) of a file, as far as it has them; without colours."""
         first = max(first, 1)

@@ -135,6 +135,7 @@ class ToolSpec(Value):
     packages: list[str] = Field(default_factory=list)
     emits: dict[str, str] = Field(default_factory=dict, description="signals it may find, with what they mean")
     groups: dict[str, str] = Field(default_factory=dict, description="signal -> its exclusive group, where it has one")
+    proofs: list[str] = Field(default_factory=list, description="signals that prove a fault of the program itself")
     required: list[str] = Field(default_factory=list, description="fields of the input that have no default")
     timeout: float = 30.0
     source: str = Field(description="the file that declares it")

@@ -142,6 +142,7 @@ def _spec(tool: Tool, path: str | None, schemas: bool) -> ToolSpec:
         packages=list(tool.packages),
         emits={name: kind.meaning for name, kind in tool.emits.items()},
         groups={name: kind.group for name, kind in tool.emits.items() if kind.group},
+        proofs=[name for name, kind in tool.emits.items() if kind.proof],
         required=[name for name, field in tool.input.model_fields.items() if field.is_required()],
         timeout=tool.timeout,
         source=path or "",

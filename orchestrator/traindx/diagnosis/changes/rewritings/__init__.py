@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from traindx.contract import Fact
-from traindx.diagnosis.changes.rewritings import layers, loops, math, states
+from traindx.diagnosis.changes.rewritings import layers, loops, losses, math, modes, states, steps
 from traindx.diagnosis.changes.rewritings.source import Rewritten, Unfit, programs
 from traindx.readers.code.codeunit import CodeUnit
 
@@ -24,6 +24,27 @@ REWRITINGS: dict[str, Rewriter] = {
     "swap-activation": layers.swap_activation,
     "ordinary-initialisation": layers.initialise,
     "bfloat16": layers.bfloat16,
+    "clear-gradients": steps.clear,
+    "add-backward": steps.add_backward,
+    "add-step": steps.add_step,
+    "order-steps": steps.order,
+    "divide-loss": steps.divide,
+    "move-clipping": steps.move_clipping,
+    "keep-number": steps.keep_number,
+    "evaluation-mode": modes.evaluate,
+    "training-mode": modes.train,
+    "without-gradients": modes.without_gradients,
+    "drop-minus": losses.drop_minus,
+    "drop-activation": losses.drop_activation,
+    "logits-loss": losses.take_logits,
+    "last-axis": losses.last_axis,
+    "same-shape": losses.same_shape,
+    "add-activation": losses.add_activation,
+    "module-list": modes.register,
+    "all-parameters": modes.all_parameters,
+    "reset-state": modes.reset_state,
+    "in-order": modes.in_order,
+    "shuffle": modes.shuffle,
 }
 
 

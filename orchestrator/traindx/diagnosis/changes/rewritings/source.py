@@ -78,6 +78,32 @@ class Source:
         text = self._new.get(line, [self.lines[line - 1]])[-1]
         self._new[line] = [text[: self._column(line, start)] + text[self._column(line, end) :]]
 
+    def remove(self, statement: ast.stmt) -> None:
+        """Leave a statement out; it must have its lines to itself and leave others in its block."""
+        self._indent(statement)
+        if any(statement in block and len(block) == 1 for block in self._blocks()):
+            raise Unfit(f"the statement at {self.place(statement.lineno)} is the only one in its block")
+        for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1):
+            kept = self._new.get(line, [self.lines[line - 1]])
+            self._new[line] = [row for row in kept if row != self.lines[line - 1]]
+
+    def _blocks(self) -> Iterator[list[ast.stmt]]:
+        for node in ast.walk(self.unit.tree):
+            for name in ("body", "orelse", "finalbody"):
+                block = getattr(node, name, None)
+                if isinstance(block, list) and block:
+                    yield block
+
+    def around(self, line: int, *kinds: type[ast.stmt]) -> list[ast.stmt]:
+        """The statements of some kinds that hold a line, outermost first."""
+        held = [node for node in self.statements if isinstance(node, kinds)]
+        found = [node for node in held if node.lineno <= line <= (node.end_lineno or node.lineno)]
+        return sorted(found, key=lambda node: (node.lineno, node.col_offset))
+
+    def segment(self, node: ast.expr) -> str:
+        """An expression as it is written."""
+        return ast.get_source_segment("\n".join(self.lines), node) or ast.unparse(node)
+
     def rewritten(self, did: str) -> Rewritten:
         """What has become of the code."""
         return Rewritten(self.unit, self._new, did)

@@ -1,0 +1,171 @@
+"""Following a whole program: its entry points first, then what no entry point reached."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from traindx.program.calling import Call, call_function, call_method, instantiate
+from traindx.program.library import frameworks
+from traindx.program.machine import STEPS, Machine, Spent
+from traindx.program.trace import Trace
+from traindx.program.values import Class, Function, Instance, Scope, Tensor, Value
+from traindx.readers.code.codeunit import CodeUnit
+from traindx.readers.code.syntax import all_nodes
+
+EACH = 40_000
+"""statements for one function that nobody calls"""
+_TELLING = frozenset(
+    ["backward", "zero_grad", "step", "no_grad", "eval", "inference_mode", "forward", "training_step",
+     "manual_backward", "compute_loss", "DataLoader", "train_test_split", "fit_transform", "compile"]
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A program that was followed."""
+
+    units: tuple[CodeUnit, ...]
+    trace: Trace
+    machine: Machine
+    whole: bool
+    """whether everything was followed to its end"""
+
+
+def analyse(units: Sequence[CodeUnit], settings: Mapping[str, object] | None = None, steps: int = STEPS) -> Analysis:
+    """Follow the programs among the units."""
+    code = [unit for unit in units if "test" not in unit.roles] or list(units)
+    machine = Machine(code, settings or {}, steps)
+    whole = True
+    for unit in _entries(code):
+        whole = _tried(machine, steps, partial(machine.scope_of, unit)) and whole
+    for unit in code:
+        whole = _tried(machine, EACH, partial(machine.scope_of, unit)) and whole
+    for unit in code:
+        if unit.path in machine.scopes:
+            whole = _rest(machine, unit) and whole
+    return Analysis(tuple(code), machine.trace, machine, whole)
+
+
+def _entries(code: Sequence[CodeUnit]) -> list[CodeUnit]:
+    def rank(unit: CodeUnit) -> tuple[bool, bool, int, str]:
+        return "entry-point" not in unit.roles, "training-loop" not in unit.roles, unit.path.count("/"), unit.path
+
+    return [unit for unit in sorted(code, key=rank) if "entry-point" in unit.roles or unit.reached]
+
+
+def _tried(machine: Machine, steps: int, act: Callable[[], object]) -> bool:
+    """Do something within a number of steps; whether it came to its end."""
+    machine.steps = steps
+    frames, calls, turns = len(machine.frames), len(machine.calls), machine.turns
+    guards, grad, autocast, inside = machine.guards, machine.grad, machine.autocast, machine.inside_modules
+    try:
+        act()
+    except (Spent, RecursionError):
+        return False
+    finally:
+        del machine.frames[frames:]
+        del machine.calls[calls:]
+        machine.turns, machine.guards, machine.grad = turns, guards, grad
+        machine.autocast, machine.inside_modules = autocast, inside
+    return True
+
+
+def _rest(machine: Machine, unit: CodeUnit) -> bool:
+    """Follow the functions of a unit that nothing has called, where they have to do with training."""
+    whole = True
+    scope = machine.scopes[unit.path]
+    for value in list(scope.names.values()):
+        if isinstance(value, Class) and value.unit is unit:
+            whole = _class(machine, value, scope) and whole
+    for value in list(scope.names.values()):
+        if isinstance(value, Function) and value.unit is unit and _is_new(machine, value):
+            whole = _tried(machine, EACH, partial(_called, machine, value)) and whole
+    return whole
+
+
+def _called(machine: Machine, function: Function) -> None:
+    from traindx.program.machine import Frame
+
+    machine.unit = function.unit
+    machine.frames.append(Frame(None, function.scope))
+    call_function(machine, function, [], {})
+
+
+def _is_new(machine: Machine, function: Function) -> bool:
+    return id(function.node) not in machine.called and _telling(function.node)
+
+
+def _telling(node: ast.AST) -> bool:
+    names = {getattr(part, "attr", getattr(part, "id", "")) for part in all_nodes(node)}
+    return bool(names & _TELLING)
+
+
+def _class(machine: Machine, cls: Class, scope: Scope) -> bool:
+    methods = [member for member in cls.members.values() if isinstance(member, Function)]
+    wanted = [function for function in methods if _is_new(machine, function) or _is_forward(machine, function, cls)]
+    if not wanted:
+        return True
+    made: list[Value] = []
+    node = ast.copy_location(ast.Call(func=ast.Name(id=cls.node.name), args=[], keywords=[]), cls.node)
+
+    def make() -> None:
+        from traindx.program.machine import Frame
+
+        machine.unit = cls.unit
+        machine.frames.append(Frame(None, scope))
+        made.append(instantiate(machine, cls, Call(node, [], {})))
+
+    whole = _tried(machine, EACH, make)
+    if not made or not isinstance(made[0], Instance):
+        return whole
+    owner = made[0]
+    if frameworks.is_lightning(owner) and cls.find("training_step") is not None:
+        return _tried(machine, EACH, partial(_fitted, machine, owner, node, scope)) and whole
+    for function in wanted:
+        if id(function.node) not in machine.called:
+            whole = _tried(machine, EACH, partial(_on, machine, owner, function, scope)) and whole
+    return whole
+
+
+def _is_forward(machine: Machine, function: Function, cls: Class) -> bool:
+    return (
+        function.name == "forward"
+        and id(function.node) not in machine.called
+        and cls.descends("Module", "LightningModule")
+    )
+
+
+def _fitted(machine: Machine, owner: Instance, node: ast.Call, scope: Scope) -> None:
+    from traindx.program.machine import Frame
+
+    machine.unit = owner.cls.unit if owner.cls is not None else machine.unit
+    machine.frames.append(Frame(None, scope))
+    frameworks.fit(machine, owner, Call(node, [], {}), [None, None])
+
+
+def _on(machine: Machine, owner: Instance, function: Function, scope: Scope) -> None:
+    from traindx.program.machine import Frame
+
+    machine.unit = function.unit
+    machine.frames.append(Frame(None, scope))
+    if function.name == "forward":
+        machine.inside_modules = 1
+        count = len(function.node.args.args) - 1 - len(function.node.args.defaults)
+        call_method(machine, owner, function, [Tensor(marks=frozenset({"argument"}))] * max(0, count), {})
+        return
+    call_method(machine, owner, function, [], {})
+
+
+def known_settings(rows: Iterable[tuple[str, object]]) -> dict[str, object]:
+    """Configuration values by the last word of their key, where that names one value only."""
+    found: dict[str, object] = {}
+    twice: set[str] = set()
+    for key, value in rows:
+        name = key.rpartition(".")[2].lower()
+        if name in found and found[name] != value:
+            twice.add(name)
+        found[name] = value
+    return {name: value for name, value in found.items() if name not in twice}

@@ -1,0 +1,136 @@
+"""Whether a condition holds, where that can be decided."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from traindx.program import expressions
+from traindx.program.values import (
+    Class,
+    Function,
+    Guess,
+    Instance,
+    Items,
+    Layer,
+    Library,
+    Made,
+    Mapping,
+    Plain,
+    Tensor,
+    Value,
+    is_none,
+)
+
+if TYPE_CHECKING:
+    from traindx.program.machine import Machine
+
+_COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_ONCE = frozenset({"DataParallel", "DistributedDataParallel"})
+
+
+def truth(m: Machine, test: ast.expr) -> bool | None:
+    """True, False, or None where both are possible."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = truth(m, test.operand)
+        return None if inner is None else not inner
+    if isinstance(test, ast.BoolOp):
+        return _combined([truth(m, part) for part in test.values], isinstance(test.op, ast.And))
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        return _compare(m, test)
+    if isinstance(test, ast.Call):
+        name = test.func.id if isinstance(test.func, ast.Name) else getattr(test.func, "attr", "")
+        if name in {"isinstance", "is_tensor", "hasattr", "callable"} and test.args:
+            return _kind(m, test, name)
+    return truth_of(expressions.evaluate(m, test))
+
+
+def _combined(parts: list[bool | None], both: bool) -> bool | None:
+    if both:
+        return False if False in parts else None if None in parts else True
+    return True if True in parts else None if None in parts else False
+
+
+def truth_of(value: Value) -> bool | None:
+    """Whether a value counts as true; what a command line may change counts as neither."""
+    if isinstance(value, Plain):
+        return bool(value.value) if value.sure == "constant" else None
+    if isinstance(value, Instance | Layer | Made | Function | Class):
+        return True
+    if isinstance(value, Items | Mapping) and not value.more:
+        return None  # what a loop has filled by now is not known
+    return None
+
+
+def _compare(m: Machine, test: ast.Compare) -> bool | None:
+    op = test.ops[0]
+    left, right = expressions.evaluate(m, test.left), expressions.evaluate(m, test.comparators[0])
+    if isinstance(op, ast.Is | ast.IsNot):
+        same = _same(left, right)
+        return None if same is None else same is isinstance(op, ast.Is)
+    if isinstance(left, Plain) and isinstance(right, Plain) and left.sure == right.sure == "constant":
+        if isinstance(left.value, str) and left.name == "__name__":
+            return True if isinstance(op, ast.Eq) else None
+        compared = _COMPARED.get(type(op))
+        both = (left.value, right.value)
+        if compared is not None and all(isinstance(part, int | float | str | None) for part in both):
+            try:
+                return bool(compared(left.value, right.value))
+            except TypeError:
+                return None
+    return None
+
+
+def _same(left: Value, right: Value) -> bool | None:
+    for one, other in ((left, right), (right, left)):
+        if is_none(one) and isinstance(one, Plain) and one.sure == "constant":
+            if is_none(other):
+                return True if isinstance(other, Plain) and other.sure == "constant" else None
+            if isinstance(other, Plain):
+                return False if other.sure == "constant" else None
+            return None if isinstance(other, Guess) or type(other) is Value or isinstance(other, Library) else False
+    return None
+
+
+def _kind(m: Machine, test: ast.Call, name: str) -> bool | None:
+    value = expressions.evaluate(m, test.args[0])
+    if isinstance(value, Guess) or type(value) is Value:
+        return None
+    if name == "is_tensor":
+        return isinstance(value, Tensor)
+    if name in {"hasattr", "callable"} or len(test.args) < 2:
+        return None
+    wanted = expressions.evaluate(m, test.args[1])
+    names = [wanted] if not isinstance(wanted, Items) else wanted.items
+    found = [_is_a(value, kind) for kind in names]
+    return True if True in found else None if None in found else False
+
+
+def _is_a(value: Value, kind: Value) -> bool | None:
+    last = kind.name.rpartition(".")[2] if isinstance(kind, Library) else ""
+    if isinstance(kind, Class):
+        return value.cls is kind or None if isinstance(value, Instance) else False
+    if last in {"Tensor", "Variable", "ndarray"}:
+        return isinstance(value, Tensor)
+    if last in {"tuple", "list"}:
+        return isinstance(value, Items) and value.kind == last
+    if last == "dict":
+        return isinstance(value, Mapping)
+    if isinstance(value, Layer) and last:
+        if last == "Module":
+            return True
+        return None if value.guessed or value.kind == "?" else value.kind == last
+    if isinstance(value, Instance) and last:
+        return None if last == "Module" or last in _ONCE else False
+    if isinstance(value, Tensor) and last:
+        return False
+    return None

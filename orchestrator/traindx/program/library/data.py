@@ -1,0 +1,192 @@
+"""Data: data sets, loaders, splits, scaling; parsers of command lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from traindx.program.values import (
+    UNKNOWN,
+    Function,
+    Guess,
+    Items,
+    Made,
+    Mapping,
+    Plain,
+    Tensor,
+    Value,
+    text,
+)
+
+if TYPE_CHECKING:
+    from traindx.program.calling import Call
+    from traindx.program.machine import Machine
+
+_SCALERS = frozenset(["StandardScaler", "MinMaxScaler", "RobustScaler", "PCA", "SimpleImputer", "TfidfVectorizer",
+                      "CountVectorizer", "SelectKBest", "Normalizer", "QuantileTransformer", "PowerTransformer",
+                      "MaxAbsScaler", "KNNImputer", "TargetEncoder"])  # fmt: skip
+_IMAGES = frozenset(["MNIST", "FashionMNIST", "CIFAR10", "CIFAR100", "SVHN", "ImageFolder", "DatasetFolder", "STL10",
+                     "KMNIST", "EMNIST", "ImageNet", "FakeData", "CelebA"])  # fmt: skip
+
+
+def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
+    """A class or function that provides data."""
+    root = full.partition(".")[0]
+    place = m.place(call.node)
+    args, keywords = tuple(call.args), call.keywords
+    if last == "DataLoader":
+        made = Made(kind="DataLoader", args=args, keywords=keywords, place=place)
+        m.event("loader", call.node, made)
+        return made
+    if last == "TensorDataset":
+        return Made(kind="TensorDataset", args=args, place=place)
+    if last in _IMAGES and root in {"torchvision", "datasets"}:
+        made = Made(kind="images", args=args, keywords=keywords, place=place)
+        made.fields["@class"] = Plain(last)
+        return made
+    if last == "Subset":
+        return Made(kind="Subset", args=args, keywords=keywords, place=place)
+    if last == "random_split" and args:
+        sizes = call.argument(1, "lengths")
+        count = len(sizes.items) if isinstance(sizes, Items) else 2
+        m.event("split", call.node, args[0], parts=count)
+        return Items([Made(kind="split", args=(args[0], Plain(at)), place=place) for at in range(count)])
+    if last == "train_test_split":
+        return _split(m, call)
+    if last in _SCALERS and root == "sklearn":
+        made = Made(kind="fitted", args=args, keywords=keywords, place=place)
+        made.fields["@class"] = Plain(last)
+        return made
+    if root == "pandas" and last.startswith("read_"):
+        return Made(kind="frame", place=place)
+    if full in {"numpy.load", "numpy.loadtxt", "numpy.genfromtxt"}:
+        return Tensor(origin=frozenset({id(call.node)}))
+    if last in {"RandomState", "default_rng", "Random"} and root in {"numpy", "random"}:
+        return Made(kind="generator", args=args, place=place)
+    if last in {"SMOTE", "RandomOverSampler", "ADASYN"}:
+        return Made(kind="resampler", place=place)
+    if last == "load_data" and "keras" in full:
+        return None
+    if last.endswith("Sampler") and last[:1].isupper():
+        return Made(kind="sampler", args=args, keywords=keywords, place=place, fields={"@class": Plain(last)})
+    if root in {"sklearn"} and last.startswith(("load_", "make_", "fetch_")):
+        return _bundled(last, call)
+    return None
+
+
+def _bundled(last: str, call: Call) -> Value:
+    origin = frozenset({id(call.node)})
+    pixels = frozenset({"pixels"}) if last in {"load_digits"} else frozenset[str]()
+    x = Tensor(shape=(None, None), origin=origin, marks=pixels)
+    y = Tensor(shape=(None,), origin=origin, marks=frozenset({"target"}))
+    wants = call.keywords.get("return_X_y")
+    if last.startswith("make_") or (isinstance(wants, Plain) and wants.value is True):
+        return Items([x, y])
+    return Made(kind="bunch", fields={"data": x, "target": y, "images": x})
+
+
+def _split(m: Machine, call: Call) -> Value:
+    m.event("split", call.node, call.args[0] if call.args else UNKNOWN, parts=2, arrays=tuple(call.args))
+    found: list[Value] = []
+    for at, part in enumerate(call.args):
+        for side in (0, 1):
+            if isinstance(part, Tensor):
+                mark = f"split-{id(call.node)}-{side}"
+                found.append(part.but(marks=part.marks | {mark}, origin=frozenset({hash((id(call.node), side, at))})))
+            else:
+                found.append(Made(kind="split", args=(part, Plain(side)), place=m.place(call.node)))
+    return Items(found)
+
+
+def method(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
+    """A method of a data object."""
+    if owner.kind == "fitted":
+        return _fitted(m, owner, name, call)
+    if owner.kind == "parser":
+        return _parsed(m, owner, name, call)
+    if owner.kind == "config":
+        return _of_config(m, owner, name, call)
+    if owner.kind == "frame":
+        return _of_frame(m, owner, name, call)
+    if owner.kind == "generator":
+        m.event("random", call.node, owner)
+        return Tensor() if name not in {"randint", "random", "choice"} else Plain(None, "varies")
+    if owner.kind == "resampler" and name in {"fit_resample", "fit_sample"}:
+        return Items(
+            [
+                part.marked("repeated") if isinstance(part, Tensor) else Tensor(marks=frozenset({"repeated"}))
+                for part in call.args
+            ]
+        )
+    if owner.kind == "sampler" and name == "set_epoch":
+        m.event("set-epoch", call.node, owner)
+        return Plain(None)
+    if owner.kind in {"images", "TensorDataset", "split", "Subset"} and name == "__len__":
+        return Plain(None, "varies")
+    return None
+
+
+def _fitted(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
+    given = call.args[0] if call.args else UNKNOWN
+    if name in {"fit", "fit_transform"}:
+        m.event("fit", call.node, owner, data=given)
+    if name in {"fit_transform", "transform"}:
+        made = given if isinstance(given, Tensor) else Tensor(origin=frozenset({getattr(given, "number", 0)}))
+        marks = (made.marks - {"pixels"}) | ({f"fitted-{id(owner)}"} if name == "fit_transform" else frozenset())
+        m.event("transformed", call.node, owner, data=given)
+        return made.but(marks=marks)
+    return owner if name == "fit" else None
+
+
+def _parsed(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
+    if name == "add_argument":
+        flags = [text(part) for part in call.args if text(part)]
+        flag = next((part for part in flags if part.startswith("--")), flags[0] if flags else "")
+        key = text(call.keywords.get("dest")) or flag.lstrip("-").replace("-", "_")
+        default = call.keywords.get("default")
+        action = text(call.keywords.get("action"))
+        value: Value = Guess(key)
+        if action in {"store_true", "store_false"}:
+            value = Plain(action == "store_false", "default", key)
+        elif isinstance(default, Plain):
+            value = Plain(default.value, "default", key)
+        configured = m.settings.get(key.lower())
+        if isinstance(value, Guess) and configured is not None:
+            value = Plain(configured, "config", key)
+        m.journal.set(owner.fields, key, value)
+        return Plain(None)
+    if name in {"parse_args", "parse_known_args"}:
+        made = Made(kind="config", fields=dict(owner.fields))
+        return made if name == "parse_args" else Items([made, UNKNOWN])
+    if name in {"add_argument_group", "add_mutually_exclusive_group"}:
+        return owner
+    return None
+
+
+def _of_config(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
+    from traindx.program.subscripts import configured
+
+    if name == "get" and call.args:
+        key = text(call.args[0])
+        found = owner.fields.get(key, configured(m, key))
+        if isinstance(found, Guess) and len(call.args) > 1:
+            default = call.args[1]
+            return Plain(default.value, "default", key) if isinstance(default, Plain) else default
+        return found
+    return Mapping(dict(owner.fields), True) if name in {"items", "keys", "values", "copy"} else None
+
+
+def _of_frame(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
+    if name in {"drop", "dropna", "fillna", "copy", "reset_index", "sample", "astype", "head", "apply", "rename"}:
+        return owner
+    if name in {"sort_values"}:
+        made = Made(kind="frame", place=owner.place, fields=dict(owner.fields))
+        made.fields["@sorted"] = Plain(True)
+        return made
+    if name in {"to_numpy", "values"}:
+        return Tensor(origin=frozenset({owner.number}), shape=(None, None))
+    return Guess(name)
+
+
+def is_function(value: Value | None) -> bool:
+    """Whether a value is a function of the program."""
+    return isinstance(value, Function)

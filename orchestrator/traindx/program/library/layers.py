@@ -1,0 +1,269 @@
+"""Layers: what they are made with, and what going forward through them does."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from traindx.program.library import recurrent
+from traindx.program.library.tensors import ACTIVATIONS, activated, mixed
+from traindx.program.values import (
+    LEAF,
+    NOTHING,
+    UNKNOWN,
+    Cut,
+    Function,
+    Guess,
+    Instance,
+    Items,
+    Layer,
+    Mapping,
+    Place,
+    Plain,
+    Shape,
+    Tensor,
+    Value,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from traindx.program.calling import Call
+    from traindx.program.machine import Machine
+
+LINEAR = frozenset(["Linear", "LazyLinear", "Bilinear", "Dense"])
+CONVOLUTIONS = re.compile(r"^(?:Lazy)?Conv(?:Transpose)?[123]d$")
+NORMS = re.compile(r"Norm(?:[123]d)?$")
+DROPOUTS = re.compile(r"^(?:Alpha|Feature)?Dropout(?:[123]d)?$")
+ACTIVATING = {
+    "Softmax": "softmax", "LogSoftmax": "log_softmax", "Sigmoid": "sigmoid", "Tanh": "tanh", "ReLU": "relu",
+    "LeakyReLU": "leaky", "GELU": "gelu", "ELU": "elu", "SiLU": "silu", "Softplus": "softplus", "PReLU": "leaky",
+    "ReLU6": "relu", "SELU": "elu", "Hardtanh": "tanh", "LogSigmoid": "log_sigmoid", "Mish": "silu", "CELU": "elu",
+    "Hardswish": "silu", "Softsign": "tanh", "Softmax2d": "softmax", "GLU": "glu", "Swish": "silu",
+    "Hardsigmoid": "sigmoid",
+}  # fmt: skip
+CONTAINERS = frozenset(["Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"])
+PASSING = frozenset(["Identity", "Flatten", "Unflatten", "Upsample", "ZeroPad2d", "PixelShuffle", "ConstantPad1d",
+                     "ReflectionPad2d"])  # fmt: skip
+_POOLS = re.compile(r"Pool[123]d$")
+_WRAPPERS = frozenset(["DataParallel", "DistributedDataParallel", "FullyShardedDataParallel", "compile",
+                       "script",
+                       "SyncBatchNorm", "convert_sync_batchnorm", "get_peft_model", "trace",
+                       "fully_shard"])  # fmt: skip
+_PRETRAINED = re.compile(r"^(?:torchvision\.models|timm|segmentation_models_pytorch|efficientnet_pytorch|open_clip)\.")
+_BUILT = frozenset(["Transformer", "TransformerEncoder", "TransformerDecoder", "TransformerEncoderLayer",
+                    "TransformerDecoderLayer", "MultiheadAttention", "Embedding", "EmbeddingBag"])  # fmt: skip
+
+
+def construct(m: Machine, full: str, last: str, call: Call) -> Value | None:
+    """Make a layer, or a model of a library."""
+    if last in _WRAPPERS and call.args and not full.startswith("builtins"):
+        return call.args[-1] if last == "convert_sync_batchnorm" else call.args[0]
+    if last == "Parameter" and full.startswith("torch"):
+        return _parameter(m, call)
+    if last == "from_pretrained" or _PRETRAINED.match(full):
+        if any(word in full.lower() for word in ("token", "processor", "config", "dataset", "scheduler", "transform")):
+            return None
+        layer = _layer(m, call, "pretrained")
+        layer.fields["@training"] = Plain(
+            last != "from_pretrained", "constant" if last != "from_pretrained" else "varies"
+        )
+        return layer
+    if full.startswith(("torch.nn.functional", "torch.nn.utils", "torch.nn.init", "torch.nn.parallel")):
+        return None
+    if not (full.startswith("torch.nn.") or (full.startswith(("torch_geometric.nn", "apex")) and last[:1].isupper())):
+        return None
+    if not last[:1].isupper() or last.endswith("Loss") or last in {"Buffer"}:
+        return None
+    layer = _layer(m, call, last)
+    if last in CONTAINERS:
+        _fill(m, layer, call)
+    return layer
+
+
+def _layer(m: Machine, call: Call, kind: str) -> Layer:
+    layer = Layer(kind=kind, args=tuple(call.args), keywords=dict(call.keywords), place=m.place(call.node))
+    layer.fields["@training"] = Plain(True)
+    m.trace.layers[layer.number] = layer
+    m.event("layer", call.node, layer)
+    return layer
+
+
+def _parameter(m: Machine, call: Call) -> Value:
+    layer = _layer(m, call, "Parameter")
+    given = call.args[0] if call.args else None
+    shape = given.shape if isinstance(given, Tensor) else None
+    wants = call.argument(1, "requires_grad")
+    if isinstance(wants, Plain) and wants.value is False:
+        return Tensor(shape=shape, marks=frozenset({"buffer"}))
+    return Tensor(graph=LEAF, deps=frozenset({layer.number}), shape=shape, marks=frozenset({"parameter"}))
+
+
+def _fill(m: Machine, layer: Layer, call: Call) -> None:
+    """The children of a container."""
+    children: list[Value] = list(call.args)
+    if len(children) == 1 and isinstance(children[0], Items):
+        children = list(children[0].items)
+    if len(children) == 1 and isinstance(children[0], Mapping):
+        for name, child in children[0].entries.items():
+            layer.fields[name] = child
+        return
+    for at, child in enumerate(children):
+        layer.fields[str(at)] = child
+    if any(child is UNKNOWN or isinstance(child, Guess) for child in children):
+        layer.fields["@more"] = Plain(True)
+
+
+def children(layer: Layer | Instance) -> list[Value]:
+    """The modules inside a module, in order."""
+    return [child for name, child in layer.fields.items() if not name.startswith("@")]
+
+
+def apply(m: Machine, layer: Layer | Instance, call: Call) -> Value:
+    """Go forward."""
+    if not m.inside_modules:
+        from traindx.program.library.modules import modes
+
+        m.event("forward", call.node, layer, call=call, **modes(layer))
+    if isinstance(layer, Instance):
+        return opaque(m, layer, call)
+    kind = layer.kind
+    if kind == "Sequential":
+        return _through(m, layer, call)
+    if kind in recurrent.KINDS:
+        return recurrent.apply(m, layer, call)
+    given = next((value for value in call.args if isinstance(value, Tensor)), None)
+    if given is None:
+        given = Tensor(marks=frozenset({"argument"}))
+    if kind in ACTIVATING:
+        dim = layer.keywords.get("dim", layer.args[0] if layer.args and kind.endswith("Softmax") else None)
+        made = activated(m, ACTIVATING[kind], given, call, [])
+        if ACTIVATING[kind].endswith("softmax"):
+            m.trace.events[-1].facts["dim"] = whole(dim)
+        return made.but(act_dim=whole(dim), act_at=applied_at(m, layer, call))
+    if kind in PASSING or DROPOUTS.match(kind):
+        return given.but(shape=_flat(kind, given.shape))
+    if kind in LINEAR or CONVOLUTIONS.match(kind):
+        return _linear(m, layer, given, call)
+    if NORMS.search(kind):
+        return parametric(m, layer, [given], given.shape).but(act="norm", states=given.states)
+    if _POOLS.search(kind):
+        shape = (*given.shape[:2], *[None] * (len(given.shape) - 2)) if given.shape else None
+        return mixed(m, [given], shape)
+    if kind == "Embedding":
+        size = whole(layer.args[1]) if len(layer.args) > 1 else None
+        shape = (*given.shape, size) if given.shape is not None else None
+        return parametric(m, layer, [given], shape)
+    if kind == "MultiheadAttention":
+        return Items([parametric(m, layer, call.tensors, given.shape), Tensor()])
+    if kind.startswith("Transformer"):
+        return parametric(m, layer, call.tensors, given.shape)
+    return opaque(m, layer, call)
+
+
+def parametric(m: Machine, layer: Layer | Instance, given: list[Tensor], shape: Shape | None) -> Tensor:
+    """What a layer with parameters of its own gives."""
+    made = mixed(m, given, shape)
+    if not m.grad or frozen(layer):
+        return made.but(cut=Cut("`no_grad`", m.off)) if not m.grad and m.off is not None else made
+    return made.but(graph=made.graph - LEAF | {m.serial}, sure=True, deps=made.deps | leaves(m, layer), cut=None)
+
+
+def frozen(layer: Layer | Instance) -> bool:
+    """Whether the layer's parameters are frozen for certain."""
+    told = layer.fields.get("@frozen")
+    return isinstance(told, Plain) and told.value is True and told.sure == "constant"
+
+
+def opaque(m: Machine, layer: Layer | Instance, call: Call) -> Value:
+    """A module that nobody knows: whatever it returns depends on its parameters and on what goes in."""
+    given = [part for value in [*call.args, *call.keywords.values()] for part in recurrent.parts_of(value)]
+    held = [part for part in given if any(number == layer.number for number, _ in part.states)]
+    if held:
+        state = next((v for v in [*call.args, *call.keywords.values()] if held[0] in recurrent.parts_of(v)), held[0])
+        m.event("recurrent", call.node, layer, input=given[0], state=state, length=None)
+    made = parametric(m, layer, given, None)
+    return made.marked("opaque", "state").but(states=made.states | {(layer.number, m.serial)})
+
+
+def leaves(m: Machine, value: Value, depth: int = 12) -> frozenset[int]:
+    """The layers with parameters that a module registers: those in plain lists and dictionaries are not among them."""
+    if not depth:
+        return NOTHING
+    if isinstance(value, Tensor):
+        return value.deps if "parameter" in value.marks else NOTHING
+    if isinstance(value, Layer):
+        inner = [child for child in children(value) if isinstance(child, Layer | Instance | Tensor)]
+        if value.kind in CONTAINERS or inner:
+            found = frozenset().union(*(leaves(m, child, depth - 1) for child in inner))
+            return found if value.kind in CONTAINERS else found | {value.number}
+        if value.kind in ACTIVATING or value.kind in PASSING or DROPOUTS.match(value.kind) or _POOLS.search(value.kind):
+            return NOTHING
+        return frozenset({value.number})
+    if isinstance(value, Instance):
+        found = frozenset().union(
+            *(leaves(m, child, depth - 1) for child in children(value) if isinstance(child, Layer | Instance | Tensor))
+        )
+        if not found and _is_opaque(value):
+            m.trace.layers.setdefault(value.number, Layer(kind="?", number=value.number, fields=value.fields))
+            return frozenset({value.number})
+        return found
+    return NOTHING
+
+
+def _is_opaque(value: Instance) -> bool:
+    """A module of the program whose parameters come from a library class that it extends."""
+    bases = value.cls.library_bases() if value.cls is not None else set()
+    return any(not name.startswith(("torch.nn.Module", "lightning", "builtins")) for name in bases)
+
+
+def _through(m: Machine, layer: Layer, call: Call) -> Value:
+    from traindx.program.calling import Call as Inner
+    from traindx.program.calling import call_value
+
+    value: Value = call.args[0] if call.args else UNKNOWN
+    m.inside_modules += 1
+    m.in_sequence += 1
+    try:
+        for child in children(layer):
+            if isinstance(child, Layer | Instance | Function):
+                value = call_value(m, child, Inner(call.node, [value], {}))
+            else:
+                value = opaque(m, layer, Inner(call.node, [value], {}))
+    finally:
+        m.inside_modules -= 1
+        m.in_sequence -= 1
+    return value
+
+
+def _linear(m: Machine, layer: Layer, given: Tensor, call: Call) -> Tensor:
+    out = layer.keywords.get("out_features", layer.keywords.get("out_channels"))
+    at = 0 if layer.kind.startswith("Lazy") else 1
+    size = whole(out if out is not None else layer.args[at] if len(layer.args) > at else None)
+    shape: Shape | None = None
+    if layer.kind in LINEAR:
+        shape = (*given.shape[:-1], size) if given.shape else None
+        if given.shape is None and size is not None:
+            shape = None
+    elif given.shape and len(given.shape) > 1:
+        shape = (given.shape[0], size, *[None] * (len(given.shape) - 2))
+    m.event("linear", call.node, layer, before=given)
+    made = parametric(m, layer, [given], shape)
+    marks = made.marks | ({"one-out"} if size == 1 else NOTHING) | ({f"out-{size}"} if size else NOTHING)
+    return made.but(act="linear", act_at=applied_at(m, layer, call), marks=marks)
+
+
+def applied_at(m: Machine, layer: Layer, call: Call) -> Place:
+    """Where a layer is applied: its own call, or its place in the container that calls it."""
+    return layer.place if m.in_sequence and layer.place is not None else m.place(call.node)
+
+
+def _flat(kind: str, shape: Shape | None) -> Shape | None:
+    if kind != "Flatten" or shape is None or len(shape) < 2:
+        return shape if kind != "Flatten" else None
+    size: int | None = 1
+    for part in shape[1:]:
+        size = None if size is None or part is None else size * part
+    return (shape[0], size)
+
+
+__all__ = ["ACTIVATIONS", "apply", "children", "construct", "frozen", "leaves", "opaque", "parametric"]

@@ -1,0 +1,123 @@
+"""Shapes of tensors, as far as they are known: None for a size that is not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from traindx.program.values import Items, Plain, Shape, Tensor, Value, whole
+
+if TYPE_CHECKING:
+    from traindx.program.calling import Call
+
+RESHAPING = frozenset(
+    ["view", "reshape", "squeeze", "unsqueeze", "flatten", "permute", "transpose", "t", "movedim", "unflatten",
+     "squeeze_", "unsqueeze_", "expand_dims", "ravel", "swapaxes", "view_as", "reshape_as"]
+)  # fmt: skip
+
+
+def of_sizes(value: Value | None) -> Shape | None:
+    """A shape from a tuple of sizes."""
+    if isinstance(value, Items) and not value.more:
+        return tuple(whole(part) for part in value.items)
+    if isinstance(value, Plain) and isinstance(value.value, int):
+        return (whole(value),)
+    return None
+
+
+def given(call: Call, skip: int = 0) -> Shape | None:
+    """The shape that `zeros(3, 4)` or `zeros((3, 4))` asks for."""
+    args = call.args[skip:]
+    sizes = call.keywords.get("size")
+    if sizes is not None and not args:
+        return of_sizes(sizes)
+    if len(args) == 1 and isinstance(args[0], Items):
+        return of_sizes(args[0])
+    if not args or any(isinstance(part, Tensor) for part in args):
+        return None
+    return tuple(whole(part) for part in args)
+
+
+def reduced(shape: Shape | None, dim: Value | None, call: Call) -> Shape | None:
+    """The shape after a sum or a mean."""
+    keep = call.keywords.get("keepdim", call.keywords.get("keepdims"))
+    kept = isinstance(keep, Plain) and keep.value is True
+    if dim is None:
+        return ()
+    if shape is None:
+        return None
+    dims = [whole(part) for part in dim.items] if isinstance(dim, Items) else [whole(dim)]
+    if any(part is None or not -len(shape) <= part < len(shape) for part in dims):
+        return None
+    places = {part % len(shape) for part in dims if part is not None}
+    if kept:
+        return tuple(1 if at in places else size for at, size in enumerate(shape))
+    return tuple(size for at, size in enumerate(shape) if at not in places)
+
+
+def reshaped(name: str, shape: Shape | None, args: list[Value], call: Call) -> Shape | None:
+    """The shape after `view`, `squeeze`, `transpose` and their like."""
+    if name in {"view", "reshape"}:
+        sizes = args[0].items if len(args) == 1 and isinstance(args[0], Items) else args
+        return tuple(_size(part) for part in sizes) if sizes else None
+    if name in {"view_as", "reshape_as"}:
+        other = args[0] if args else None
+        return other.shape if isinstance(other, Tensor) else None
+    if name == "ravel":
+        return (None,)
+    first = whole(call.keywords.get("dim", args[0] if args else None))
+    if name in {"squeeze", "squeeze_"}:
+        return _squeezed(shape, first, bool(args) or "dim" in call.keywords)
+    if shape is None:
+        return None
+    if name in {"unsqueeze", "unsqueeze_", "expand_dims"} and first is not None:
+        at = first if first >= 0 else len(shape) + 1 + first
+        return (*shape[:at], 1, *shape[at:])
+    if name == "flatten":
+        return _flattened(shape, args, call)
+    if name == "t":
+        return tuple(reversed(shape))
+    if name in {"permute", "transpose", "swapaxes"}:
+        return _moved(name, shape, args)
+    return None
+
+
+def _size(part: Value) -> int | None:
+    size = whole(part)
+    return None if size is None or size < 0 else size
+
+
+def _squeezed(shape: Shape | None, dim: int | None, given_dim: bool) -> Shape | None:
+    if shape is None:
+        return None
+    if given_dim:
+        if dim is None or not -len(shape) <= dim < len(shape):
+            return None
+        return tuple(size for at, size in enumerate(shape) if at != dim % len(shape) or size not in {1, None})
+    return tuple(size for size in shape if size != 1)
+
+
+def _flattened(shape: Shape, args: list[Value], call: Call) -> Shape | None:
+    start = whole(call.keywords.get("start_dim", args[0] if args else None)) or 0
+    end = whole(call.keywords.get("end_dim", args[1] if len(args) > 1 else None))
+    last = len(shape) - 1 if end is None else end % len(shape) if shape else 0
+    start = start % len(shape) if shape else 0
+    if start >= last:
+        return shape
+    middle: int | None = 1
+    for size in shape[start : last + 1]:
+        middle = None if size is None or middle is None else middle * size
+    return (*shape[:start], middle, *shape[last + 1 :])
+
+
+def _moved(name: str, shape: Shape, args: list[Value]) -> Shape | None:
+    dims = [whole(part) for part in (args[0].items if len(args) == 1 and isinstance(args[0], Items) else args)]
+    places = [part % len(shape) for part in dims if part is not None and -len(shape) <= part < len(shape)]
+    if len(places) != len(dims):
+        return None
+    if name == "permute":
+        return tuple(shape[at] for at in places) if len(places) == len(shape) else None
+    if len(places) != 2:
+        return None
+    swapped = list(shape)
+    swapped[places[0]], swapped[places[1]] = swapped[places[1]], swapped[places[0]]
+    return tuple(swapped)

@@ -1,0 +1,395 @@
+"""Operations on tensors: what becomes of their graph, their shape and their meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from traindx.program.library import shapes
+from traindx.program.operators import broadcast, product
+from traindx.program.values import (
+    LEAF,
+    NOTHING,
+    Cut,
+    Guess,
+    Items,
+    LossTerm,
+    Plain,
+    Shape,
+    Stream,
+    Tensor,
+    Value,
+    number,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from traindx.program.calling import Call
+    from traindx.program.machine import Machine
+
+ACTIVATIONS = {
+    "softmax": "softmax", "log_softmax": "log_softmax", "sigmoid": "sigmoid", "logsigmoid": "log_sigmoid",
+    "tanh": "tanh", "relu": "relu", "relu_": "relu", "relu6": "relu", "leaky_relu": "leaky", "gelu": "gelu",
+    "elu": "elu", "silu": "silu", "selu": "elu", "softplus": "softplus", "hardtanh": "tanh", "mish": "silu",
+    "sigmoid_": "sigmoid", "tanh_": "tanh", "hardsigmoid": "sigmoid", "gumbel_softmax": "softmax", "glu": "glu",
+    "prelu": "leaky", "celu": "elu", "logsumexp": "",
+}  # fmt: skip
+SAME = frozenset(
+    [
+        "contiguous", "float", "double", "half", "bfloat16", "to", "cuda", "cpu", "clone", "type", "type_as", "int",
+        "long", "bool", "requires_grad_", "pin_memory", "retain_grad", "flip", "roll", "byte", "register_hook",
+        "masked_fill", "masked_fill_", "index_select", "gather", "expand", "expand_as", "sort",
+        "as_tensor", "from_numpy", "asarray", "array", "ascontiguousarray", "tensor_split", "nan_to_num", "chunk",
+        "split", "unbind", "astype", "copy", "narrow", "index_fill", "rearrange", "dropout", "FloatTensor", "triu",
+        "tril", "take_along_axis", "broadcast_to", "set_", "share_memory_", "checkpoint",
+    ]
+)  # fmt: skip
+_CUTS = {"detach": "`.detach()`", "item": "`.item()`", "numpy": "`.numpy()`", "tolist": "`.tolist()`",
+         "argmax": "`argmax`", "argmin": "`argmin`", "round": "`round`", "detach_": "`.detach_()`", "sign": "`sign`",
+         "multinomial": "sampling", "topk": "", "ge": "", "floor": "`floor`", "ceil": "`ceil`"}  # fmt: skip
+_REDUCED = frozenset(["mean", "sum", "max", "min", "norm", "std", "var", "median", "prod", "nanmean", "logsumexp",
+                      "amax", "amin", "all", "any", "cumsum", "average", "nansum"])  # fmt: skip
+_MADE = frozenset(["zeros", "ones", "randn", "rand", "empty", "full", "new_zeros", "new_ones", "new_full", "randint",
+                   "new_empty", "normal", "uniform"])  # fmt: skip
+_LIKE = frozenset(["zeros_like", "ones_like", "randn_like", "rand_like", "full_like", "empty_like"])
+_JOINED = frozenset(["cat", "stack", "concat", "concatenate", "vstack", "hstack", "pad_sequence"])
+
+
+def mixed(
+    m: Machine, parts: Sequence[Tensor], shape: Shape | None = None, marks: frozenset[str] = NOTHING, act: str = ""
+) -> Tensor:
+    """What an operation on tensors gives that keeps their graph and nothing else."""
+    graph, sure, deps = m.attached(parts)
+    return Tensor(
+        graph=graph,
+        sure=sure,
+        deps=deps,
+        shape=shape,
+        act=act,
+        marks=marks | (frozenset().union(*(part.marks for part in parts)) & {"input", "logprob", "fitted-on-all"}),
+        states=frozenset().union(*(part.states for part in parts)),
+        cut=next((part.cut for part in parts if part.cut), None) if not graph else None,
+        origin=frozenset().union(*(part.origin for part in parts)),
+        loss=next((part.loss for part in parts if part.loss), None),
+        sign=next((part.sign for part in parts if part.loss), 1),
+        divided=any(part.divided for part in parts),
+    )
+
+
+def method(m: Machine, owner: Tensor, name: str, call: Call) -> Value | None:
+    """`tensor.name(…)`."""
+    if name == "backward":
+        return backward(m, owner, call)
+    return _operation(m, name, owner, call.args, call)
+
+
+def function(m: Machine, full: str, last: str, call: Call) -> Value | None:
+    """`torch.name(tensor, …)`, `F.name(…)`, `np.name(…)`."""
+    root = full.partition(".")[0]
+    if root not in {"torch", "numpy", "einops", "jax", "tensorflow", "math", "torchvision"}:
+        return None
+    if root == "math":
+        return None
+    if last == "backward" and call.args and isinstance(call.args[0], Tensor):
+        return backward(m, call.args[0], call)
+    if last in _MADE or last in _LIKE:
+        return created(last, call).but(made=m.place(call.node), origin=frozenset({id(call.node)}))
+    if last in {"arange", "linspace"}:
+        length = whole(call.args[0]) if len(call.args) == 1 else None
+        return Tensor(shape=(length,), marks=frozenset({"sorted"}), origin=frozenset({id(call.node)}))
+    if last in {"eye", "randperm"}:
+        if last == "randperm":
+            return Tensor(shape=(None,), dtype="long", marks=frozenset({"shuffled"}))
+        return Tensor(shape=(None, None))
+    if last in {"tensor", "as_tensor", "from_numpy", "FloatTensor", "LongTensor", "asarray", "array", "Tensor"}:
+        return _rebuilt(m, last, call)
+    if last in _JOINED:
+        return _joined(m, last, call)
+    if last in {"bernoulli", "load", "normal", "rand"} and not call.tensors:
+        return Guess("")
+    owner = call.args[0] if call.args else call.keywords.get("input")
+    if isinstance(owner, Tensor):
+        return _operation(m, last, owner, call.args[1:], call)
+    if call.tensors and last in {"where", "matmul", "bmm", "einsum", "maximum", "minimum"}:
+        return mixed(m, call.tensors)
+    if isinstance(owner, Guess) and (last in ACTIVATIONS or last in SAME):
+        return _operation(m, last, Tensor(), call.args[1:], call)
+    return None
+
+
+def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Call) -> Value | None:
+    if _CUTS.get(name):
+        return _cut(m, name, owner, args, call)
+    if name in ACTIVATIONS and name != "logsumexp":
+        return activated(m, ACTIVATIONS[name], owner, call, args)
+    if name in SAME:
+        return _same(m, name, owner, call)
+    if name in shapes.RESHAPING:
+        graph, sure, deps = m.attached([owner])
+        return owner.but(graph=graph, sure=sure, deps=deps, shape=shapes.reshaped(name, owner.shape, args, call))
+    if name in _REDUCED:
+        return _reduced(m, name, owner, args, call)
+    if name in {"size", "dim", "numel", "nelement", "stride", "ndimension"}:
+        at = whole(args[0]) if args else None
+        if name == "size" and not args and owner.shape:
+            return Items([Plain(size, "constant" if size is not None else "varies") for size in owner.shape])
+        known = (
+            owner.shape[at] if owner.shape and at is not None and -len(owner.shape) <= at < len(owner.shape) else None
+        )
+        return Plain(known, "constant" if known is not None and name == "size" else "varies")
+    if name in {
+        "log",
+        "log1p",
+        "log2",
+        "log10",
+        "exp",
+        "pow",
+        "sqrt",
+        "abs",
+        "square",
+        "clamp",
+        "clip",
+        "neg",
+        "clamp_min",
+    }:
+        return _pointwise(m, name, owner, args, call)
+    if name in {"matmul", "mm", "bmm", "dot", "mv", "__matmul__"}:
+        other = args[0] if args else owner
+        return mixed(m, [owner, *call.tensors], product(owner, other))
+    if name in {"add", "sub", "mul", "div", "eq", "lt", "gt", "minimum", "maximum", "add_", "sub_", "mul_", "div_"}:
+        if name.endswith("_"):
+            m.event("in-place", call.node, owner)
+        shape = broadcast(owner, args[0]) if args and isinstance(args[0], Tensor) else owner.shape
+        if name in {"eq", "lt", "gt"}:
+            return Tensor(shape=shape, dtype="bool", origin=owner.origin)
+        kept = owner.marks - {"pixels"} if name in {"div", "div_"} else owner.marks
+        made = mixed(m, [owner, *call.tensors], shape)
+        return made.but(loss=owner.loss, sign=owner.sign, divided=owner.divided or name in {"div", "div_"}, marks=kept)
+    if name in {"zero_", "fill_", "normal_", "uniform_", "copy_"}:
+        m.event("overwritten", call.node, owner)
+        return owner
+    if name == "argsort":
+        return Tensor(shape=owner.shape, dtype="long", marks=frozenset({"order"}), origin=owner.origin)
+    if name in {"repeat_interleave", "repeat"} and not owner.graph:
+        kept = owner.marks | ({"in-classes"} if "sorted" in owner.marks or name == "repeat_interleave" else set())
+        return owner.but(shape=None, marks=kept)
+    if name in {"new_zeros", "new_ones", "new_full", "new_empty"}:
+        return created(name, call).but(made=m.place(call.node))
+    if name in {"data_ptr", "is_contiguous", "element_size"}:
+        return Plain(None, "varies")
+    return mixed(m, [owner, *call.tensors], None)
+
+
+def activated(m: Machine, act: str, owner: Tensor, call: Call, args: Sequence[Value] = ()) -> Tensor:
+    """A tensor after an activation function."""
+    graph, sure, deps = m.attached([owner])
+    dim = call.keywords.get("dim", call.keywords.get("axis", args[0] if args else None))
+    marks = owner.marks & {"input", "target"}
+    if act.startswith("log_"):
+        marks |= {"logprob"}
+    made = owner.but(graph=graph, sure=sure, deps=deps, act=act, act_at=m.place(call.node), act_dim=whole(dim))
+    made = made.but(marks=marks | ({"saved"} if graph else frozenset()), loss=None)
+    if act in {"softmax", "log_softmax"}:
+        m.event("softmax", call.node, made, before=owner, dim=whole(dim))
+    return made
+
+
+def _same(m: Machine, name: str, owner: Tensor, call: Call) -> Value:
+    graph, sure, deps = m.attached([owner])
+    made = owner.but(graph=graph, sure=sure, deps=deps, marks=owner.marks - {"saved"})
+    if name in {"chunk", "split", "unbind", "tensor_split"}:
+        at = whole(call.keywords.get("dim", call.args[1] if len(call.args) > 1 else None)) or 0
+        shape = made.shape
+        if shape is not None and -len(shape) <= at < len(shape):
+            shape = tuple(None if place == at % len(shape) else size for place, size in enumerate(shape))
+            shape = shape if name != "unbind" else tuple(s for place, s in enumerate(shape) if place != at % len(shape))
+        return Stream(made.but(shape=shape).marked("window" if at == 1 else "part"), owner)
+    if name == "requires_grad_" and not owner.graph:
+        return made.but(graph=LEAF).marked("leaf")
+    given = next((arg for arg in [*call.args, call.keywords.get("dtype")] if arg is not None), None)
+    kind = getattr(given, "name", "").rpartition(".")[2] if given is not None else ""
+    dtype = {"float": "float", "long": "long", "int": "long", "bool": "bool", "byte": "uint8"}.get(name, "")
+    dtype = dtype or {"uint8": "uint8", "float32": "float", "int64": "long", "long": "long"}.get(kind, made.dtype)
+    if dtype == "uint8":
+        made = made.marked("pixels")
+    if name == "sort":
+        made = made.marked("sorted")
+    if name in {"float", "astype", "to"} and dtype == "float" and "pixels" in made.marks:
+        made = made.but(made=m.place(call.node))
+    return made.but(dtype=dtype)
+
+
+def _cut(m: Machine, name: str, owner: Tensor, args: list[Value], call: Call) -> Value:
+    place = m.place(call.node)
+    if name == "detach_":
+        made = owner.but(graph=NOTHING, deps=NOTHING, sure=True)
+        _rebind(m, call, made)
+        return made
+    if name in {"item", "tolist", "numpy"}:
+        m.event("sync", call.node, owner, name=name)
+    if name == "argmax":
+        dim = call.keywords.get("dim", call.keywords.get("axis", args[0] if args else None))
+        m.event("argmax", call.node, owner, dim=whole(dim))
+    cut = Cut(_CUTS[name], place) if owner.graph or name != "detach" else owner.cut
+    shape = () if name == "item" else owner.shape
+    if name in {"argmax", "argmin"}:
+        shape = owner.shape[:-1] if owner.shape else None
+    loss = owner.loss if name in {"detach", "item"} else None
+    return Tensor(
+        shape=shape,
+        cut=cut,
+        states=owner.states,
+        origin=owner.origin,
+        loss=loss,
+        act=owner.act if name in {"detach", "numpy"} else "",
+        act_at=owner.act_at,
+        marks=owner.marks | ({"detached"} if owner.graph else NOTHING),
+    )
+
+
+def _rebind(m: Machine, call: Call, value: Tensor) -> None:
+    """Methods that work in place change what their owner's name holds."""
+    import ast
+
+    from traindx.program import binding
+
+    func = call.node.func
+    if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name | ast.Attribute | ast.Subscript):
+        binding.bind(m, func.value, value, call.node)
+
+
+def _reduced(m: Machine, name: str, owner: Tensor, args: list[Value], call: Call) -> Value:
+    graph, sure, deps = m.attached([owner])
+    dim = call.keywords.get("dim", call.keywords.get("axis", args[0] if args else None))
+    shape = shapes.reduced(owner.shape, dim, call)
+    keeps = owner.act in {"linear", "log_softmax"} and name in {"mean", "sum"}
+    made = owner.but(
+        graph=graph, sure=sure, deps=deps, shape=shape, act=owner.act if keeps else "", marks=owner.marks - {"zeros"}
+    )
+    if name in {"mean", "std", "var", "max", "min"} and not graph:
+        made = made.marked("statistic")
+    if name in {"max", "min"} and dim is not None:
+        m.event("argmax", call.node, owner, dim=whole(dim))
+        index = Tensor(shape=shape, dtype="long", cut=Cut("`argmax`", m.place(call.node)) if graph else None)
+        return Items([made, index])
+    if name in {"mean", "sum"} and graph and shape == () and owner.marks & {"squared-difference", "nll"}:
+        kind = "mse" if "squared-difference" in owner.marks else "nll"
+        made = made.but(loss=LossTerm(kind, m.place(call.node), owner, Plain(None)))
+    return made
+
+
+def _pointwise(m: Machine, name: str, owner: Tensor, args: list[Value], call: Call) -> Value:
+    made = mixed(m, [owner, *call.tensors], owner.shape)
+    marks = owner.marks & {"input", "target", "pixels"}
+    if name == "log" and owner.act in {"softmax", "sigmoid"}:
+        return made.but(act=f"log_{owner.act}", act_at=m.place(call.node), marks=marks | {"logprob"})
+    if name in {"clamp", "clip", "clamp_min"}:
+        return made.but(act=owner.act, act_at=owner.act_at, loss=owner.loss, sign=owner.sign, marks=owner.marks)
+    if name == "neg":
+        return owner.but(sign=-owner.sign, graph=made.graph, sure=made.sure, deps=made.deps)
+    if name == "exp" and owner.act.startswith("log_"):
+        return made.but(act=owner.act[4:], act_at=owner.act_at)
+    if name in {"square"} or (name == "pow" and args and (number(args[0]) or 0) == 2):
+        return made.but(marks=marks | {"squared-difference" if "difference" in owner.marks else "squared"})
+    if name == "sqrt":
+        return made.but(loss=owner.loss, sign=owner.sign)
+    return made.but(marks=marks | ({"logprob"} if name == "log" else frozenset()), loss=None)
+
+
+def created(name: str, call: Call) -> Tensor:
+    """A new tensor: zeros, random numbers, a copy of a shape."""
+    if name in _LIKE:
+        like = call.args[0] if call.args else None
+        shape = like.shape if isinstance(like, Tensor) else None
+    else:
+        shape = shapes.given(call, skip=2 if name == "randint" and len(call.args) > 2 else 0)
+        if name == "randint":
+            shape = shapes.of_sizes(call.argument(2, "size")) or shapes.of_sizes(call.argument(1, "size"))
+        elif name in {"normal", "uniform"}:
+            shape = shapes.of_sizes(call.keywords.get("size"))
+        elif name.endswith("full"):
+            shape = shapes.of_sizes(call.args[0]) if call.args else None
+    zero = "zeros" in name
+    wants = call.keywords.get("requires_grad")
+    leaf = isinstance(wants, Plain) and wants.value is True
+    constant = {"constant"} if "ones" in name or "full" in name else set()
+    marks = frozenset({"zeros"} if zero else constant) | frozenset({"leaf"} if leaf else ())
+    dtype = "long" if name == "randint" else ""
+    return Tensor(shape=shape, marks=marks, graph=LEAF if leaf else NOTHING, dtype=dtype)
+
+
+def _rebuilt(m: Machine, name: str, call: Call) -> Value:
+    """A tensor made from values: what they came from no longer counts."""
+    given = call.args[0] if call.args else None
+    wants = call.keywords.get("requires_grad")
+    leaf = isinstance(wants, Plain) and wants.value is True
+    inner = call.tensors
+    shape: Shape | None = None
+    if isinstance(given, Tensor):
+        shape = given.shape
+    elif isinstance(given, Plain) and isinstance(given.value, int | float):
+        shape = ()
+    elif isinstance(given, Items):
+        shape = (None if given.more else len(given.items), *(inner[0].shape or () if inner else ()))
+    graphed = [part for part in inner if part.graph]
+    cut = next((part.cut for part in inner if part.cut), None)
+    if graphed and name not in {"as_tensor", "asarray"}:
+        cut = Cut(f"`{name}(…)`", m.place(call.node))
+    marks = frozenset().union(*(part.marks for part in inner)) - {"leaf", "opaque", "zeros"}
+    if leaf:
+        marks |= {"leaf"}
+    dtype = next((part.dtype for part in inner if part.dtype), "")
+    loss = next((part.loss for part in inner if part.loss), None)
+    origin: frozenset[int] = frozenset().union(*(part.origin for part in inner))
+    if cut is not None:
+        marks |= {"rebuilt"}
+    return Tensor(
+        shape=shape,
+        marks=marks,
+        graph=LEAF if leaf else NOTHING,
+        cut=cut,
+        dtype=dtype,
+        loss=loss,
+        origin=origin,
+    )
+
+
+def _joined(m: Machine, name: str, call: Call) -> Value:
+    given = call.args[0] if call.args else call.keywords.get("tensors")
+    parts = call.tensors
+    first = next((part.shape for part in parts), None)
+    dim = whole(call.argument(1, "dim")) or 0
+    shape: Shape | None = None
+    if first is not None and name == "stack":
+        at = dim if dim >= 0 else len(first) + 1 + dim
+        size = len(given.items) if isinstance(given, Items) and not given.more else None
+        shape = (*first[:at], size, *first[at:])
+    elif first is not None:
+        at = dim if dim >= 0 else len(first) + dim
+        shape = tuple(None if place == at else size for place, size in enumerate(first))
+    made = mixed(m, parts, shape)
+    acts = {part.act for part in parts}
+    marks = made.marks | frozenset().union(*(part.marks for part in parts)) & {"pixels", "zeros", "reduced-squared"}
+    constants = [part for part in parts if part.marks & {"zeros", "constant"}]
+    if name in {"cat", "concatenate", "concat", "hstack"} and len(parts) > 1 and len(constants) == len(parts):
+        marks |= {"in-classes"}
+    if len(parts) > 1 and len({part.origin for part in parts if part.origin}) == 1 and parts[0].rows is None:
+        marks |= {"repeated"}
+    return made.but(act=acts.pop() if len(acts) == 1 else "", act_at=parts[0].act_at if parts else None, marks=marks)
+
+
+def backward(m: Machine, owner: Tensor, call: Call) -> Value:
+    """A backward pass: the graph behind the tensor is spent."""
+    retain = call.keywords.get("retain_graph", call.keywords.get("create_graph"))
+    kept = isinstance(retain, Plain) and retain.value is True
+    path = tuple(turn.serial for turn in m.turns)
+    again = [serial for serial in owner.graph if serial in m.spent and not _within(m.spent[serial], path)]
+    m.event("backward", call.node, owner, value=owner, retain=kept, again=tuple(again), autocast=m.autocast)
+    for serial in owner.graph - LEAF:
+        m.spent.setdefault(serial, path)
+    return Plain(None)
+
+
+def _within(outer: tuple[int, ...], inner: tuple[int, ...]) -> bool:
+    """Whether one place in the loops lies in the same iteration as another."""
+    return inner[: len(outer)] == outer

@@ -1,0 +1,152 @@
+"""Loops: twice around, so that what one iteration hands to the next is seen."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from traindx.program import binding, conditions, expressions
+from traindx.program.joining import join
+from traindx.program.streams import stream_of
+from traindx.program.values import Items, Object, Plain, Scope, Stream, Tensor, Value
+
+if TYPE_CHECKING:
+    from traindx.program.machine import Machine
+
+FEW = 8
+"""elements of a known list that are gone through one by one"""
+TIMES = 2
+
+
+def follow_for(m: Machine, node: ast.For | ast.AsyncFor) -> str:
+    """A loop over a known short list element by element, over anything else twice."""
+    from traindx.program.statements import follow
+
+    source = expressions.evaluate(m, node.iter)
+    loop = m.loop(node, _source(source), node.target.id if isinstance(node.target, ast.Name) else "")
+    m.event("loop", node, source)
+    status, mark, first = "", m.journal.mark(), len(m.paths)
+    for number, element in enumerate(_elements(m, source), 1):
+        with m.turn(loop, number):
+            binding.bind(m, node.target, element, node)
+            status = follow(m, node.body)
+        if status in {"return", "raise", "break"}:
+            break
+    carried(m, node, mark, first)
+    if status in {"return", "raise"}:
+        return status
+    return follow(m, node.orelse) if node.orelse and status != "break" else ""
+
+
+def _source(value: Value) -> Value:
+    return value.source if isinstance(value, Stream) else value
+
+
+def _elements(m: Machine, source: Value) -> Iterator[Value]:
+    if isinstance(source, Items) and not source.more and 0 < len(source.items) <= FEW:
+        if not all(isinstance(item, Plain) for item in source.items):
+            yield from list(source.items)
+            return
+        if len(source.items) <= TIMES:
+            yield from list(source.items)
+            return
+    if isinstance(source, Items) and not source.items and not source.more:
+        return
+    element = stream_of(m, source).element
+    for _ in range(TIMES):
+        yield element
+
+
+def follow_while(m: Machine, node: ast.While) -> str:
+    """A `while` loop, twice around unless its condition is false from the start."""
+    from traindx.program.statements import follow
+
+    if conditions.truth(m, node.test) is False:
+        return follow(m, node.orelse)
+    loop = m.loop(node, Plain(None))
+    m.event("loop", node, Plain(None))
+    status, mark, first = "", m.journal.mark(), len(m.paths)
+    for number in range(1, TIMES + 1):
+        with m.turn(loop, number):
+            expressions.evaluate(m, node.test)
+            status = follow(m, node.body)
+        if status in {"return", "raise", "break"}:
+            break
+    carried(m, node, mark, first)
+    return status if status in {"return", "raise"} else ""
+
+
+def carried(m: Machine, node: ast.For | ast.AsyncFor | ast.While, mark: int, first: int) -> None:
+    """Note what holds graphs of more than one iteration when a loop has ended."""
+    for name, value in m.journal.since(mark):
+        if isinstance(value, Tensor):
+            older = [serial for serial in value.graph if serial >= first]
+            turns = {m.paths[serial][len(m.turns)] for serial in older if len(m.paths[serial]) > len(m.turns)}
+            if len(turns) > 1 and value.sure:
+                m.event("carried", node, value, name=name, value=value, spent=any(s in m.spent for s in older))
+        elif isinstance(value, Items) and value.more and value.items:
+            held = [part for part in value.items if isinstance(part, Tensor) and part.graph and part.sure]
+            serials = {serial for part in held for serial in part.graph if serial >= first}
+            depth = len(m.turns)
+            turns = {m.paths[serial][depth] for serial in serials if len(m.paths[serial]) > depth}
+            if len(held) > 1 and len(turns) > 1:
+                told = _bound_as(m, value) or name
+                m.event("carried", node, held[-1], name=told, value=held[-1], spent=any(s in m.spent for s in serials))
+
+
+def _bound_as(m: Machine, value: Items) -> str:
+    """The name or field under which a list is known."""
+    scope: Scope | None = m.scope
+    while scope is not None:
+        for name, held in scope.names.items():
+            if held is value:
+                return name
+            if isinstance(held, Object):
+                for field, inner in held.fields.items():
+                    if inner is value:
+                        return field
+        scope = scope.outer
+    return ""
+
+
+def comprehension(
+    m: Machine, node: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp, elements: list[ast.expr]
+) -> list[list[Value]]:
+    """The values of the element expressions for each element of the first source."""
+    from traindx.program.machine import Frame
+
+    first = expressions.evaluate(m, node.generators[0].iter)
+    known = list(_elements(m, first)) if _is_short(first) else [stream_of(m, first).element]
+    scope = Scope({}, m.scope, m.unit)
+    m.frames.append(Frame(None, scope))
+    rows: list[list[Value]] = []
+    loop = m.loop(node, _source(first))
+    for number, element in enumerate(known, 1):
+        m.tick()
+        with m.turn(loop, number):
+            binding.bind(m, node.generators[0].target, element, node)
+            if not _kept(m, node.generators[0]):
+                continue
+            for more in node.generators[1:]:
+                binding.bind(m, more.target, stream_of(m, expressions.evaluate(m, more.iter)).element, node)
+                _kept(m, more)
+            rows.append([expressions.evaluate(m, part) for part in elements])
+    m.frames.pop()
+    return rows
+
+
+def _kept(m: Machine, generator: ast.comprehension) -> bool:
+    return all(conditions.truth(m, test) is not False for test in generator.ifs)
+
+
+def _is_short(source: Value) -> bool:
+    return isinstance(source, Items) and not source.more and len(source.items) <= FEW
+
+
+def joined(rows: list[list[Value]], at: int) -> Value | None:
+    """One value that is true of all rows."""
+    found: Value | None = None
+    for row in rows:
+        found = row[at] if found is None else join(found, row[at])
+    return found

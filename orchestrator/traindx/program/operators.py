@@ -1,0 +1,251 @@
+"""Arithmetic: on numbers that are known, and on tensors with their graphs."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from traindx.program.values import (
+    NOTHING,
+    UNKNOWN,
+    Guess,
+    Items,
+    Parameters,
+    Plain,
+    Shape,
+    Stream,
+    Tensor,
+    Value,
+    number,
+)
+
+if TYPE_CHECKING:
+    from traindx.program.machine import Machine
+
+_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_SURE = ("constant", "default", "config", "varies")
+
+
+def binary(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
+    """`left op right`."""
+    if isinstance(left, Tensor) or isinstance(right, Tensor):
+        return _tensors(m, node, left, right)
+    if isinstance(left, Plain) and isinstance(right, Plain):
+        return _plain(node.op, left, right)
+    if isinstance(node.op, ast.Add) and (isinstance(left, Items | Parameters) or isinstance(right, Items | Parameters)):
+        return _concatenated(left, right)
+    if isinstance(node.op, ast.Mult) and isinstance(left, Items):
+        return Items(left.items, left.kind, True)
+    for side in (left, right):
+        if isinstance(side, Plain) and side.counts:
+            return Plain(None, "varies", "", side.counts)
+    if isinstance(left, Guess) or isinstance(right, Guess):
+        return Guess("")
+    return UNKNOWN
+
+
+def _plain(op: ast.operator, left: Plain, right: Plain) -> Value:
+    a, b = left.value, right.value
+    sure = max((left.sure, right.sure), key=lambda word: _SURE.index(word) if word in _SURE else 3)
+    counts = _counted(op, left.counts, right.counts)
+    if isinstance(a, int | float) and isinstance(b, int | float) and abs(a) < 1e15 and abs(b) < 1e15:
+        try:
+            if isinstance(op, ast.Pow):
+                return Plain(float(a) ** float(b) if abs(b) <= 64 else None, sure, "", counts)
+            made = _ARITHMETIC.get(type(op))
+            if made is not None:
+                return Plain(made(a, b), sure, "", counts)
+        except (ArithmeticError, ValueError, TypeError):
+            return Plain(None, "varies", "", counts)
+    if isinstance(a, str) and isinstance(b, str) and isinstance(op, ast.Add):
+        return Plain((a + b)[:500], sure)
+    return Plain(None, "varies", "", counts)
+
+
+def _counted(op: ast.operator, one: str, other: str) -> str:
+    if isinstance(op, ast.Mult):
+        return "batches" if "batches" in {one, other} else one or other
+    if isinstance(op, ast.Div | ast.FloorDiv | ast.Mod):
+        return one if one and not other else ""
+    return one or other
+
+
+def _concatenated(left: Value, right: Value) -> Value:
+    if isinstance(left, Parameters) and isinstance(right, Parameters):
+        return Parameters(left.layers | right.layers, left.known and right.known)
+    if isinstance(left, Items) and isinstance(right, Items):
+        return Items([*left.items, *right.items], left.kind, left.more or right.more)
+    if isinstance(left, Items):
+        return Items([*left.items, right] if not isinstance(right, Stream) else left.items, left.kind, True)
+    return Items([left, *(right.items if isinstance(right, Items) else [right])], "list", True)
+
+
+def _tensors(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
+    parts = [side for side in (left, right) if isinstance(side, Tensor)]
+    graph, sure, deps = m.attached(parts)
+    op = node.op
+    shape = broadcast(left, right) if not isinstance(op, ast.MatMult) else product(left, right)
+    result = Tensor(
+        graph=graph,
+        sure=sure,
+        deps=deps,
+        shape=shape,
+        states=frozenset().union(*(part.states for part in parts)),
+        marks=_marks(op, left, right),
+        cut=next((part.cut for part in parts if part.cut), None) if not graph else None,
+        origin=frozenset().union(*(part.origin for part in parts)),
+        dtype=next((part.dtype for part in parts if part.dtype), ""),
+    )
+    if isinstance(op, ast.Sub) and graph:
+        m.event("difference", node, result, left=left, right=right)
+    return _meaning(node, result, left, right)
+
+
+def _marks(op: ast.operator, left: Value, right: Value) -> frozenset[str]:
+    marks = frozenset().union(*(side.marks for side in (left, right) if isinstance(side, Tensor)))
+    stateful = [side for side in (left, right) if isinstance(side, Tensor) and "state" in side.marks]
+    masked = frozenset({"maybe-fresh", "state"} if stateful and isinstance(op, ast.Mult) else ())
+    kept = masked | marks & {
+        "input",
+        "target",
+        "pixels",
+        "logprob",
+        "positive",
+        "fitted-on-all",
+        "zeros",
+        "sorted",
+        "squared",
+        "squared-difference",
+        "half",
+        "amp-scaled",
+        "summed",
+    }
+    if isinstance(op, ast.Div | ast.Sub | ast.Mult):
+        kept -= {"zeros"}
+    if isinstance(op, ast.Div) and "pixels" in kept and (number(right) is None or (number(right) or 0) > 1):
+        kept -= {"pixels"}
+    if isinstance(op, ast.Mult) and "pixels" in kept and (number(right) is None or abs(number(right) or 1) < 1):
+        kept -= {"pixels"}
+    if isinstance(op, ast.Sub | ast.Div) and not isinstance(right, Plain):
+        kept -= {"pixels"}
+    if isinstance(op, ast.Pow) and (number(right) or 0) == 2:
+        kept |= {"squared-difference" if "difference" in marks else "squared"}
+    elif isinstance(op, ast.Sub):
+        kept -= {"squared", "positive", "logprob"} if isinstance(left, Tensor) and isinstance(right, Tensor) else {""}
+        if isinstance(left, Tensor) and isinstance(right, Tensor):
+            kept |= {"difference"}
+    return kept
+
+
+def _meaning(node: ast.BinOp, result: Tensor, left: Value, right: Value) -> Tensor:
+    """What the sum, product or quotient still is: a loss with its sign, logits that were scaled."""
+    op = node.op
+    tensors = [side for side in (left, right) if isinstance(side, Tensor)]
+    first = left if isinstance(left, Tensor) else tensors[0]
+    losses = [side for side in tensors if side.loss is not None]
+    if losses:
+        chosen = losses[0]
+        sign = chosen.sign
+        if isinstance(op, ast.Sub) and chosen is right:
+            # `1 - loss` of a similarity is a loss; `x - loss` with x a loss as well is a difference of two.
+            sign = 0 if len(losses) > 1 or not isinstance(left, Plain) else -sign
+        elif isinstance(op, ast.Sub) and len(tensors) > 1:
+            sign = chosen.sign
+        elif isinstance(op, ast.Mult | ast.Div):
+            factor = number(right if chosen is left else left)
+            sign = -sign if factor is not None and factor < 0 else sign
+            if len(tensors) > 1 and not all(side.loss for side in tensors):
+                sign = 0 if chosen.sign < 0 else chosen.sign
+        elif isinstance(op, ast.Add) and len(losses) == 2 and losses[0].sign != losses[1].sign:
+            sign = 0
+        divides = isinstance(op, ast.Div) and first is left
+        scales = isinstance(op, ast.Mult) and (number(right) is None or abs(number(right) or 1) < 1)
+        divided = any(part.divided for part in losses) or divides or scales
+        return result.but(loss=chosen.loss, sign=sign, divided=divided)
+    if len(tensors) == 1 and isinstance(op, ast.Mult | ast.Div):
+        scalar = right if isinstance(left, Tensor) else left
+        # A temperature, or a number: logits stay logits.
+        if tensors[0].act == "linear" and isinstance(scalar, Plain | Guess):
+            return result.but(act="linear", act_at=tensors[0].act_at)
+    if isinstance(op, ast.Add) and all(side.act == "linear" for side in tensors):
+        return result.but(act="linear", act_at=tensors[0].act_at)
+    if isinstance(op, ast.MatMult) and any("parameter" in side.marks for side in tensors):
+        return result.but(act="linear")
+    return result
+
+
+def broadcast(left: Value, right: Value) -> Shape | None:
+    """The shape of an element-wise operation."""
+    shapes = [side.shape for side in (left, right) if isinstance(side, Tensor)]
+    if len(shapes) == 1:
+        return shapes[0]
+    one, other = shapes
+    if one is None or other is None:
+        return None
+    size = max(len(one), len(other))
+    a = (1,) * (size - len(one)) + one
+    b = (1,) * (size - len(other)) + other
+    return tuple(y if x == 1 else x if y == 1 or x is not None else y for x, y in zip(a, b, strict=True))
+
+
+def product(left: Value, right: Value) -> Shape | None:
+    """The shape of a matrix product, as far as it is known."""
+    if isinstance(left, Tensor) and isinstance(right, Tensor) and left.shape and right.shape:
+        if len(right.shape) == 1:
+            return left.shape[:-1]
+        if len(left.shape) == 1:
+            return right.shape[:-2] + right.shape[-1:]
+        return (*left.shape[:-1], right.shape[-1])
+    return None
+
+
+def negated(m: Machine, value: Value) -> Value:
+    """`-value`."""
+    if isinstance(value, Tensor):
+        graph, sure, deps = m.attached([value])
+        act = "linear" if value.act == "linear" else ""
+        return value.but(graph=graph, sure=sure, deps=deps, sign=-value.sign, act=act, marks=_flipped(value.marks))
+    if isinstance(value, Plain) and isinstance(value.value, int | float):
+        return Plain(-value.value, value.sure, "", value.counts)
+    return UNKNOWN
+
+
+def _flipped(marks: frozenset[str]) -> frozenset[str]:
+    if "logprob" in marks:
+        return (marks - {"logprob"}) | {"nll"}
+    return marks - {"squared", "positive"}
+
+
+def augmented(m: Machine, node: ast.AugAssign) -> Value:
+    """`target op= value`, evaluated."""
+    from traindx.program.expressions import evaluate
+
+    left, right = evaluate(m, node.target), evaluate(m, node.value)
+    if isinstance(left, Tensor) and left.graph:
+        m.event("in-place", node, left, value=right)
+    if isinstance(left, Items) and isinstance(node.op, ast.Add):
+        more = right.items if isinstance(right, Items) else [right]
+        m.journal.put(left, "items", [*left.items, *more][:60])
+        return left
+    if isinstance(left, Plain) and isinstance(right, Plain) and m.turns:
+        made = _plain(node.op, left, right)
+        return Plain(made.value, "varies", left.name) if isinstance(made, Plain) else made
+    held = ast.BinOp(left=node.target, op=node.op, right=node.value)
+    ast.copy_location(held, node)
+    if isinstance(left, Plain) and left.value == 0 and isinstance(right, Tensor):
+        return right.but(marks=right.marks & {"logprob"}) if right.loss is None else right
+    return binary(m, held, left, right) if left is not UNKNOWN or isinstance(right, Tensor) else UNKNOWN
+
+
+def empty_graph(value: Tensor) -> Tensor:
+    """The same numbers without their history."""
+    return value.but(graph=NOTHING, deps=NOTHING, sure=True)

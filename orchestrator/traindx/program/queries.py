@@ -1,0 +1,192 @@
+"""Questions that several rules ask a trace."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from traindx.program.analysis import Analysis
+from traindx.program.library.layers import leaves
+from traindx.program.library.recurrent import parts_of
+from traindx.program.trace import Event, Loop, Trace, tensor_of
+from traindx.program.values import Instance, Items, Layer, Made, Mapping, Parameters, Place, Plain, Tensor, Value
+
+EVALUATION = re.compile(
+    r"(?:^|_)(?:eval\w*|valid\w*|val|test\w*|infer\w*|predict\w*|accuracy|score)(?:_|$)", re.IGNORECASE
+)
+
+
+def is_zeroing(event: Event, optimizer: Made) -> bool:
+    """Whether an event clears gradients that an optimizer uses, or may do so."""
+    return event.kind == "zero" and touches(event.subject, optimizer)
+
+
+def touches(subject: Value, optimizer: Made) -> bool:
+    """Whether an optimizer, some parameters or a loss have to do with an optimizer; what is unknown may."""
+    if isinstance(subject, Made):
+        if subject is optimizer or not subject.known or not optimizer.known:
+            return True
+        return bool(subject.layers & optimizer.layers)
+    if isinstance(subject, Parameters):
+        return not subject.known or not optimizer.known or bool(subject.layers & optimizer.layers)
+    if isinstance(subject, Tensor):
+        return not subject.sure or not optimizer.known or bool(subject.deps & optimizer.layers)
+    return True
+
+
+def surely_reaches(event: Event, optimizer: Made) -> bool:
+    """Whether a backward certainly gives gradients to an optimizer's parameters."""
+    value = tensor_of(event)
+    if event.kind != "backward" or value is None:
+        return False
+    if not optimizer.known or not optimizer.layers:
+        return bool(value.graph) and value.sure
+    return value.sure and bool(value.deps & optimizer.layers)
+
+
+def steps(trace: Trace) -> dict[int, list[Event]]:
+    """The steps of each optimizer, by its number."""
+    found: dict[int, list[Event]] = {}
+    for event in trace.of("step"):
+        if isinstance(event.subject, Made):
+            found.setdefault(event.subject.number, []).append(event)
+    return found
+
+
+def handed_out(trace: Trace, value: Value, first: int = 0, last: int | None = None) -> bool:
+    """Whether something was given to code that nobody knows, which may do anything with it."""
+    for event in trace.events[first:last]:
+        if event.kind == "foreign" and any(_holds(part, value) for part in _given(event)):
+            return True
+    return False
+
+
+def _given(event: Event) -> Iterator[Value]:
+    call = event.facts.get("call")
+    if call is not None:
+        yield from call.args
+        yield from call.keywords.values()
+
+
+def _holds(part: Value, value: Value, depth: int = 4) -> bool:
+    if part is value:
+        return True
+    if not depth:
+        return False
+    if isinstance(part, Items):
+        return any(_holds(inner, value, depth - 1) for inner in part.items)
+    if isinstance(part, Mapping):
+        return any(_holds(inner, value, depth - 1) for inner in part.entries.values())
+    if isinstance(part, Instance):
+        return any(_holds(inner, value, depth - 1) for inner in part.fields.values())
+    return False
+
+
+def mentions(analysis: Analysis, *names: str) -> bool:
+    """Whether the source has one of these names at all, wherever that may be."""
+    return any(_names(unit.tree) & set(names) for unit in analysis.units)
+
+
+def _names(tree: ast.Module) -> set[str]:
+    return {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(tree)}
+
+
+def same_turn(one: Event, other: Event) -> bool:
+    """Whether two events happen in the same iteration of the same loop."""
+    return one.path == other.path
+
+
+def is_evaluation(event: Event) -> bool:
+    """Whether the function or the loop around an event is called like an evaluation."""
+    if EVALUATION.search(event.function):
+        return True
+    loop = event.loop
+    return loop is not None and loop_names(loop, EVALUATION)
+
+
+def loop_names(loop: Loop, pattern: re.Pattern[str]) -> bool:
+    """Whether what a loop goes through is called something like this."""
+    node = loop.node
+    if isinstance(node, ast.For):
+        names = {getattr(part, "attr", getattr(part, "id", "")) for part in ast.walk(node.iter)}
+        return any(pattern.search(name) for name in names)
+    return False
+
+
+def trained_layers(trace: Trace) -> frozenset[int]:
+    """The layers that some optimizer holds."""
+    return frozenset().union(*(made.layers for made in trace.optimizers))
+
+
+def module_layers(analysis: Analysis, value: Value) -> frozenset[int]:
+    """The layers with parameters inside a module."""
+    return leaves(analysis.machine, value) if isinstance(value, Layer | Instance) else frozenset()
+
+
+def backward_turns(trace: Trace) -> set[tuple[int, ...]]:
+    """The iterations in which a backward happens."""
+    return {event.path for event in trace.of("backward")}
+
+
+def loops_with(trace: Trace, *kinds: str) -> set[int]:
+    """The loops (by identity of their nodes) inside which some events happen, at any depth."""
+    return {id(turn.loop.node) for event in trace.of(*kinds) for turn in event.turns}
+
+
+def spelled(node: ast.AST | None, longest: int = 60) -> str:
+    """An expression as it is written, shortened."""
+    if node is None:
+        return ""
+    told = ast.unparse(node)
+    return told if len(told) <= longest else told[: longest - 1] + "…"
+
+
+def state_parts(event: Event) -> list[Tensor]:
+    """The tensors of the state that a recurrent call was given."""
+    return parts_of(event.facts.get("state"))
+
+
+def state_name(event: Event) -> str:
+    """How the state that a recurrent call was given is written."""
+    node = event.place.node
+    if isinstance(node, ast.Call):
+        given = node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords), None)
+        return spelled(given)
+    return ""
+
+
+def is_true(value: Value | None) -> bool:
+    """Whether a value is True, by a constant or a default."""
+    return isinstance(value, Plain) and value.value is True
+
+
+def class_of(made: Made) -> str:
+    """The class of an optimizer or scheduler."""
+    told = made.fields.get("@class")
+    return str(told.value) if isinstance(told, Plain) else ""
+
+
+def called(event: Event) -> str:
+    """What a call calls, as it is written: `self.net` of `self.net(x)`."""
+    node = event.place.node
+    return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+
+
+def first_value(event: Event, name: str) -> Place | None:
+    """The assignment that gives a name its value before the loops around an event begin."""
+    loops = [turn.loop for turn in event.turns if turn.loop.place.unit is event.turns[0].loop.place.unit]
+    if not loops or not name:
+        return None
+    unit, first = loops[0].place.unit, loops[0].place.line
+    found: Place | None = None
+    for node in ast.walk(unit.tree):
+        if isinstance(node, ast.Assign) and node.lineno < first:
+            targets = [ast.unparse(part) for target in node.targets for part in _flat_targets(target)]
+            if name in targets and (found is None or node.lineno > found.line):
+                found = Place(unit, node)
+    return found
+
+
+def _flat_targets(target: ast.expr) -> list[ast.expr]:
+    return list(target.elts) if isinstance(target, ast.Tuple | ast.List) else [target]

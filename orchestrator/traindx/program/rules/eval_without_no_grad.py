@@ -1,0 +1,57 @@
+"""Validation builds and keeps autograd graphs.
+
+## What it finds
+A loop that evaluates a model with gradients switched on and keeps what it computes (a sum, a list) from one batch to
+the next, so that every batch's graph stays alive.
+
+## Why it matters
+Memory grows with every validation batch, often until the device is full in the first validation although training
+itself fits.
+
+## Silent
+Numbers taken out with `.item()` or `.detach()`, graphs that end with their batch, loops that train.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.program.analysis import Analysis
+from traindx.program.finding import Finding
+from traindx.program.queries import is_evaluation, loops_with, spelled
+from traindx.program.values import Place, Tensor
+
+ID = "eval-without-no-grad"
+SAYS = ("proven", "suspected")
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    """Look at loops that evaluate with gradients on."""
+    trace = analysis.trace
+    learning = loops_with(trace, "backward")
+    kept = {id(event.place.node): event for event in trace.of("carried")}
+    seen: set[int] = set()
+    for event in trace.of("forward"):
+        loop = event.loop
+        if loop is None or id(loop.node) in learning or not event.grad or id(loop.node) in seen:
+            continue
+        evaluates = is_evaluation(event) or bool(event.facts.get("passive"))
+        if not evaluates or not trace.of("backward"):
+            continue
+        held = kept.get(id(loop.node))
+        value = held.subject if held is not None else None
+        # A sum of losses in a loop without backward may still be the loss itself: then a backward follows.
+        if isinstance(value, Tensor) and any(serial in analysis.machine.spent for serial in value.graph):
+            continue
+        seen.add(id(loop.node))
+        place = Place(loop.place.unit, loop.node)
+        name = held.facts["name"] if held is not None else ""
+        what = f"`{name}` keeps the graph of every batch" if held is not None else "every batch builds a graph"
+        yield Finding(
+            ID,
+            place,
+            f"this loop evaluates with gradients on: {what}",
+            proven=held is not None,
+            facts={"loop_place": place.text, "forward_place": event.place.text, **({"kept": name} if name else {})},
+            also=((event.place, f"records a graph: `{spelled(event.place.node)}`"),),
+        )

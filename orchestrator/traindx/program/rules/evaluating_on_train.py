@@ -1,0 +1,101 @@
+"""The validation metric is computed on training data.
+
+## What it finds
+A loader that is called validation or test and goes through the very data set that is trained on; or an evaluation that
+goes through the training loader while a loader for validation exists and is never used.
+
+## Why it matters
+The metric shows memorisation: it rises to the end, and nothing tells when to stop.
+
+## Silent
+Evaluations on both, training accuracy beside validation accuracy, programs with one data set only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from traindx.program.analysis import Analysis
+from traindx.program.finding import Finding
+from traindx.program.queries import loops_with
+from traindx.program.trace import Event, Trace
+from traindx.program.values import Instance, Made, Plain, Stream, Tensor, Value
+
+ID = "evaluating-on-train"
+_HELD = re.compile(r"(?:^|_)(?:val|valid|validation|test|dev|eval|holdout)(?:_|$)", re.IGNORECASE)
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    """Compare what is trained on with what is evaluated on."""
+    trace = analysis.trace
+    learning = loops_with(trace, "backward")
+    trained = [loader for event in trace.of("loop") if (loader := _loader(event.subject)) and _inside(event, learning)]
+    looped = {loader.number for event in trace.of("loop") if (loader := _loader(event.subject))}
+    loaders = [made for event in trace.of("loader") if isinstance(made := event.subject, Made)]
+    for made in loaders:
+        same = [one for one in trained if one is not made and _same_data(one, made)]
+        if same and _HELD.search(_name(made)) and made.place is not None and not _HELD.search(_name(same[0])):
+            yield Finding(
+                ID,
+                made.place,
+                f"`{_name(made)}` goes through the data set that is trained on",
+                facts={"loader": _name(made), "loader_place": made.place.text},
+                also=((same[0].place, "the training loader"),) if same[0].place is not None else (),
+            )
+    held = [made for made in loaders if _HELD.search(_name(made)) and made.number not in looped]
+    yield from _instead(trace, trained, held, learning)
+
+
+def _instead(trace: Trace, trained: list[Made], held: list[Made], learning: set[int]) -> Iterator[Finding]:
+    """The training loader where the one for validation is left unused."""
+    numbers = {made.number for made in trained}
+    evaluated = [
+        event
+        for event in trace.of("loop")
+        if (loader := _loader(event.subject)) and loader.number in numbers and id(event.place.node) not in learning
+    ]
+    forward = loops_with(trace, "forward")
+    evaluated = [event for event in evaluated if id(event.place.node) in forward]
+    if held and evaluated and held[0].place is not None:
+        event = evaluated[0]
+        place = event.calls[-1] if event.calls else event.place
+        yield Finding(
+            ID,
+            place,
+            f"the evaluation goes through the training loader, and `{_name(held[0])}` is never used",
+            facts={"loader": _name(held[0]), "loader_place": place.text},
+            also=((held[0].place, "never gone through"), (event.place, "the loop that evaluates")),
+        )
+
+
+def _inside(event: Event, learning: set[int]) -> bool:
+    return id(event.place.node) in learning
+
+
+def _loader(value: Value) -> Made | None:
+    source = value.source if isinstance(value, Stream) else value
+    return source if isinstance(source, Made) and source.kind == "DataLoader" else None
+
+
+def _name(made: Made) -> str:
+    told = made.fields.get("@name")
+    return str(told.value) if isinstance(told, Plain) else ""
+
+
+def _same_data(one: Made, other: Made) -> bool:
+    a, b = one.argument(0, "dataset"), other.argument(0, "dataset")
+    if a is None or b is None:
+        return False
+    if a is b and isinstance(a, Made | Instance):
+        return True
+    if isinstance(a, Made) and isinstance(b, Made) and a.kind == b.kind == "TensorDataset":
+        pairs = list(zip(a.args, b.args, strict=False))
+        return bool(pairs) and all(_same_rows(x, y) for x, y in pairs)
+    return False
+
+
+def _same_rows(one: Value, other: Value) -> bool:
+    if not isinstance(one, Tensor) or not isinstance(other, Tensor) or not one.origin:
+        return False
+    return one.origin == other.origin and one.rows is not None and one.rows == other.rows

@@ -1,0 +1,88 @@
+"""Loader workers produce the same random numbers.
+
+## What it finds
+A data set that draws from a generator made in its constructor, read by several workers; a `worker_init_fn` that gives
+every worker the same seed.
+
+## Why it matters
+Each worker has a copy of the generator in the same state: augmentations repeat across workers and epochs, and the data
+is less varied than it seems.
+
+## Silent
+The global generators of torch, numpy and random, which the loader seeds per worker; generators that `worker_init_fn`
+replaces; loaders without workers.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from traindx.program.analysis import Analysis
+from traindx.program.finding import Finding
+from traindx.program.values import Function, Instance, Made, Place, Plain, Value
+
+ID = "identical-worker-seeds"
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    """Look at every loader with workers."""
+    for event in analysis.trace.of("loader"):
+        loader = event.subject
+        if not isinstance(loader, Made) or loader.place is None or not _has_workers(loader):
+            continue
+        chosen = loader.keywords.get("worker_init_fn")
+        if isinstance(chosen, Function):
+            seeding = _same_seed(chosen)
+            if seeding is not None:
+                yield Finding(
+                    ID,
+                    _place(chosen, seeding),
+                    "every worker gets the same seed",
+                    facts={"seed_place": _place(chosen, seeding).text},
+                    also=((loader.place, "the loader with several workers"),),
+                )
+            continue
+        drawn = _own_generator(loader.argument(0, "dataset")) if chosen is None else None
+        if drawn is not None and drawn.place is not None:
+            yield Finding(
+                ID,
+                drawn.place,
+                "each worker gets a copy of this generator in the same state: they draw the same numbers",
+                facts={"seed_place": drawn.place.text},
+                also=((loader.place, "the loader with several workers"),),
+            )
+
+
+def _place(function: Function, node: ast.AST) -> Place:
+    return Place(function.unit, node)
+
+
+def _has_workers(loader: Made) -> bool:
+    given = loader.argument(5, "num_workers")
+    return isinstance(given, Plain) and isinstance(given.value, int) and given.value > 1
+
+
+def _same_seed(function: Function) -> ast.Call | None:
+    """A call that seeds with something that does not depend on the worker."""
+    names = {part.arg for part in function.node.args.args}
+    for node in ast.walk(function.node):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in {"seed", "manual_seed"} and node.args:
+            used = {part.id for part in ast.walk(node.args[0]) if isinstance(part, ast.Name)}
+            if isinstance(node.args[0], ast.Constant) or (
+                used and not used & names and all(name.isupper() for name in used)
+            ):
+                return node
+    return None
+
+
+def _own_generator(data: Value | None) -> Made | None:
+    """A generator that a data set keeps and draws samples with."""
+    if not isinstance(data, Instance) or data.cls is None:
+        return None
+    reading = data.cls.find("__getitem__")
+    kept = {name: value for name, value in data.fields.items() if isinstance(value, Made) and value.kind == "generator"}
+    if not isinstance(reading, Function) or not kept:
+        return None
+    used = {node.attr for node in ast.walk(reading.node) if isinstance(node, ast.Attribute)}
+    return next((value for name, value in kept.items() if name in used), None)

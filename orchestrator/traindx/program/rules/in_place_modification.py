@@ -1,0 +1,41 @@
+"""A tensor that backward needs is changed in place.
+
+## What it finds
+`x += …`, `x[…] = …` or a method ending in an underscore on the output of a sigmoid, tanh, ReLU or softmax, which
+autograd has kept to compute its gradient.
+
+## Why it matters
+Backward fails: "one of the variables needed for gradient computation has been modified by an inplace operation".
+
+## Silent
+Outputs of layers that do not keep their output, copies and views, changes without gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.program.analysis import Analysis
+from traindx.program.finding import Finding
+from traindx.program.values import Tensor
+
+ID = "in-place-modification"
+_KEPT = {"sigmoid", "tanh", "softmax", "relu", "log_softmax"}
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    """Look at every change in place."""
+    for event in analysis.trace.of("in-place", "written-into"):
+        value = event.subject
+        if not isinstance(value, Tensor) or value.act not in _KEPT or "saved" not in value.marks or not value.sure:
+            continue
+        if not event.grad or not value.graph:
+            continue
+        also = ((value.act_at, f"keeps the output of {value.act} for its gradient"),) if value.act_at else ()
+        yield Finding(
+            ID,
+            event.place,
+            f"the output of {value.act} is changed in place, and backward needs it as it was",
+            facts={"inplace_place": event.place.text, "activation": value.act},
+            also=also,
+        )

@@ -1,0 +1,63 @@
+"""Prediction and target have shapes that broadcast.
+
+## What it finds
+A prediction of shape (N, 1) against a target of shape (N,), or the reverse, in a loss or a difference that is squared.
+
+## Why it matters
+Broadcasting makes an N by N matrix: every prediction is compared with every target, and the best the model can do is to
+predict the mean.
+
+## Silent
+Equal shapes, squeezed or unsqueezed ones, shapes that are not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.program.analysis import Analysis
+from traindx.program.finding import Finding
+from traindx.program.values import Shape, Tensor, Value
+
+ID = "loss-shape-broadcast"
+_ELEMENTWISE = {"mse", "l1", "smooth_l1", "gaussian", "poisson"}
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    """Look at the shapes in every element-wise loss."""
+    for event in analysis.trace.of("loss", "difference"):
+        if event.kind == "loss":
+            if event.facts["kind"] not in _ELEMENTWISE or not event.grad:
+                continue
+            one, other = event.facts.get("prediction"), event.facts.get("target")
+        else:
+            one, other = event.facts["left"], event.facts["right"]
+        shapes = _clash(one, other)
+        if shapes is None:
+            continue
+        told = f"{_said(shapes[0])} against {_said(shapes[1])}"
+        yield Finding(
+            ID,
+            event.place,
+            f"the shapes {told} broadcast to a matrix: every prediction is compared with every target",
+            facts={"loss_place": event.place.text, "shapes": told, "prediction_shape": _said(shapes[0])},
+        )
+
+
+def _clash(one: Value | None, other: Value | None) -> tuple[Shape, Shape] | None:
+    if not isinstance(one, Tensor) or not isinstance(other, Tensor) or one.shape is None or other.shape is None:
+        return None
+    if not (one.graph or other.graph):
+        return None
+    longer, shorter = (one.shape, other.shape) if len(one.shape) > len(other.shape) else (other.shape, one.shape)
+    if len(longer) != 2 or len(shorter) != 1:
+        return None
+    # (N, 1) against (1,) is a number; against (N,) it is a matrix.
+    if longer[1] == 1 and shorter[0] != 1 and longer[0] != 1:
+        return one.shape, other.shape
+    return None
+
+
+def _said(shape: Shape) -> str:
+    inner = ", ".join("N" if size is None else str(size) for size in shape)
+    return f"({inner},)" if len(shape) == 1 else f"({inner})"

@@ -1,0 +1,84 @@
+"""Dropout or batch normalization is active during evaluation.
+
+## What it finds
+A model that is being trained, called to evaluate (without gradients, after the step or in a loop or function for
+validation) while layers inside it that depend on the mode are still in training mode.
+
+## Why it matters
+Dropout makes the metric noisy and too low; batch normalization uses the statistics of the evaluation batch and changes
+its running ones. Two evaluations of the same weights differ.
+
+## Silent
+Models without such layers, teachers and targets that no optimizer holds, passes whose result goes into the loss,
+Monte-Carlo dropout.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from traindx.program.analysis import Analysis
+from traindx.program.finding import Finding
+from traindx.program.queries import called, is_evaluation, loops_with, module_layers, trained_layers
+from traindx.program.trace import Event, Trace
+from traindx.program.values import Place
+
+ID = "missing-eval-mode"
+_SAMPLED = re.compile(r"\bmc|monte|uncertain|sampl|update_bn|calibrat", re.IGNORECASE)
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    """Look at the mode in every pass that evaluates."""
+    trace = analysis.trace
+    trained = trained_layers(trace)
+    learning = loops_with(trace, "backward")
+    for event in trace.of("forward"):
+        active = event.facts.get("active", [])
+        if not active or event.facts.get("passive") or not _evaluates(trace, event, learning):
+            continue
+        if _SAMPLED.search(event.function) or (event.guards and not event.turns):
+            continue
+        mine = module_layers(analysis, event.subject) & trained
+        if trained and not mine:
+            continue
+        layer = active[0]
+        also = [(place, "the evaluation starts here") for place in (event.off, *_loops(event)) if place is not None]
+        also += [(layer.place, f"`{layer.kind}` behaves as in training")] if layer.place is not None else []
+        yield Finding(
+            ID,
+            event.place,
+            f"the model evaluates in training mode: {_counted(active)} active, and `eval()` was not called before",
+            proven=bool(mine),
+            facts={"forward_place": event.place.text, "mode_layer": layer.kind, "model": called(event)},
+            also=tuple(also),
+        )
+
+
+def _loops(event: Event) -> list[Place]:
+    return [event.loop.place] if event.loop is not None else []
+
+
+def _counted(active: list[object]) -> str:
+    kinds = sorted({layer.kind for layer in active})  # type: ignore[attr-defined]
+    return " and ".join(f"`{kind}`" for kind in kinds[:2]) + (" is" if len(kinds) == 1 else " are")
+
+
+def _evaluates(trace: Trace, event: Event, learning: set[int]) -> bool:
+    """Whether a pass serves a metric and not the loss of the iteration it is in."""
+    if event.loop is None or id(event.loop.node) not in learning:
+        # A loop of its own, or no loop: without gradients, or under a name that says what it is for.
+        inside = any(id(turn.loop.node) in learning for turn in event.turns)
+        return (not event.grad and (inside or bool(event.turns) or is_evaluation(event))) or (
+            event.grad and is_evaluation(event) and not trace_learns(trace, event)
+        )
+    if event.grad:
+        return False
+    before = [other for other in trace.events[: event.at] if other.kind == "step" and other.path == event.path]
+    after = [other for other in trace.events[event.at :] if other.kind == "backward" and other.path == event.path]
+    return bool(before) and not after
+
+
+def trace_learns(trace: Trace, event: Event) -> bool:
+    """Whether a backward happens in the same function call."""
+    return any(other.function == event.function for other in trace.of("backward"))

@@ -1,0 +1,66 @@
+"""Stacked linear layers without an activation between them.
+
+## What it finds
+A network in which every linear layer or convolution gets the output of another one straight away, with nothing but
+shapes, dropout or normalization in between.
+
+## Why it matters
+A chain of linear maps is one linear map: depth and width add nothing, and the model can only learn what linear
+regression can.
+
+## Silent
+Networks with at least one activation, recurrence or attention between layers; two layers that factor one on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.program.analysis import Analysis
+from traindx.program.finding import Finding
+from traindx.program.trace import Event
+from traindx.program.values import Layer, Tensor
+
+ID = "missing-nonlinearity"
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    """Look at what each pass through a model does between linear layers."""
+    trace = analysis.trace
+    passes = [event for event in trace.events if event.kind in {"forward", "softmax", "recurrent", "linear"}]
+    done: set[int] = set()
+    for event in trace.of("forward"):
+        number = getattr(event.subject, "number", 0)
+        if number in done or not event.grad or (not isinstance(event.subject, Layer) and not event.subject):
+            continue
+        done.add(number)
+        inside = _until_next(passes, event)
+        linear = [one for one in inside if one.kind == "linear"]
+        chained = [one for one in linear[1:] if _straight(one)]
+        if len(linear) < 2 or len(chained) < len(linear) - 1 or any(one.kind == "recurrent" for one in inside):
+            continue
+        second = chained[0]
+        place = second.subject.place if isinstance(second.subject, Layer) and second.subject.place else second.place
+        first = second.facts["before"].act_at
+        yield Finding(
+            ID,
+            place,
+            f"{len(linear)} linear layers follow each other with no activation between them: together they are one",
+            facts={"layer_place": place.text, "linear_layers": len(linear)},
+            also=((first, "the layer before it"),) if first is not None else (),
+        )
+
+
+def _until_next(passes: list[Event], event: Event) -> list[Event]:
+    at = passes.index(event)
+    found = []
+    for one in passes[at + 1 :]:
+        if one.kind == "forward":
+            break
+        found.append(one)
+    return found
+
+
+def _straight(event: Event) -> bool:
+    before = event.facts["before"]
+    return isinstance(before, Tensor) and before.act == "linear" and before.act_at is not None

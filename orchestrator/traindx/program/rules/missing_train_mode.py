@@ -1,0 +1,68 @@
+"""Evaluation mode is never left before the next epoch.
+
+## What it finds
+`eval()` inside the loop over epochs, and a training pass of the next epoch that finds dropout or batch normalization
+still in evaluation mode.
+
+## Why it matters
+From the second epoch on dropout is off and batch normalization is frozen: the model overfits, or its statistics stay
+those of the first epoch.
+
+## Silent
+Layers that are kept in evaluation mode on purpose while others train, and modes that depend on a condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.program.analysis import Analysis
+from traindx.program.finding import Finding
+from traindx.program.queries import called, module_layers, trained_layers
+from traindx.program.trace import Event
+from traindx.program.values import Plain
+
+ID = "missing-train-mode"
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    """Look at the mode in every pass that trains."""
+    trace = analysis.trace
+    learning: dict[tuple[int, ...], list[int]] = {}
+    for event in trace.of("backward"):
+        learning.setdefault(event.path, []).append(event.at)
+    trained = trained_layers(trace)
+    started: set[int] = set()
+    for event in trace.of("forward"):
+        if not event.grad or not any(at > event.at for at in learning.get(event.path, ())):
+            continue
+        passive, number = event.facts.get("passive", []), getattr(event.subject, "number", 0)
+        if event.facts.get("active"):
+            started.add(number)
+            continue
+        if not passive or (trained and not module_layers(analysis, event.subject) & trained):
+            continue
+        left = _left(trace.events[: event.at])
+        if left is None:
+            continue
+        yield Finding(
+            ID,
+            left.place,
+            f"`eval()` is called here, and the training pass at {event.place.text} runs without `train()` after it",
+            proven=number in started and bool(left.turns),
+            facts={
+                "eval_place": left.place.text,
+                "forward_place": event.place.text,
+                "mode_layer": passive[0].kind,
+                "model": called(event),
+            },
+            also=((event.place, f"trains with `{passive[0].kind}` in evaluation mode"),),
+        )
+
+
+def _left(before: list[Event]) -> Event | None:
+    for event in reversed(before):
+        on = event.facts.get("on") if event.kind == "mode" else None
+        if isinstance(on, Plain):
+            return event if on.value is False else None
+    return None

@@ -1,0 +1,84 @@
+"""The optimizer holds other, older or fewer parameters than the model.
+
+## What it finds
+Layers that the loss depends on, that are not frozen, and that no optimizer holds: because the optimizer was made before
+the layer or the model was replaced, or was given only a part.
+
+## Why it matters
+These layers keep their initial weights, while everything looks as if they trained.
+
+## Silent
+Several optimizers that together hold everything, frozen layers, layers in plain containers (`unregistered-modules`),
+players of a game that another optimizer trains, copies whose weights are written by hand, models that are not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.program.analysis import Analysis
+from traindx.program.finding import Finding
+from traindx.program.library.layers import frozen
+from traindx.program.queries import module_layers, steps
+from traindx.program.trace import Event, tensor_of
+from traindx.program.values import Instance, Items, Layer, Made, Mapping, Parameters
+
+ID = "optimizer-missing-parameters"
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    """Compare what the losses depend on with what the optimizers hold."""
+    trace = analysis.trace
+    stepping = [made for events in steps(trace).values() if isinstance(made := events[0].subject, Made)]
+    if not stepping or any(not made.known for made in [*stepping, *trace.optimizers]):
+        return
+    held: frozenset[int] = frozenset().union(*(made.layers for made in trace.optimizers))
+    contained = _in_containers(trace.of("module"))
+    missing: dict[int, Event] = {}
+    for event in trace.of("backward"):
+        value = tensor_of(event)
+        if value is not None and value.sure and event.turns:
+            for number in value.deps - held - contained:
+                missing.setdefault(number, event)
+    missing = {number: event for number, event in missing.items() if number not in _written(analysis)}
+    layers = [trace.layers[number] for number in missing if number in trace.layers]
+    layers = [
+        layer for layer in layers if not frozen(layer) and not layer.guessed and layer.kind not in {"?", "pretrained"}
+    ]
+    if not layers:
+        return
+    layer = layers[0]
+    place = stepping[0].place or layer.place
+    if place is None:
+        return
+    kinds = sorted({layer.kind for layer in layers})
+    told = f"{len(layers)} layer{'s' if len(layers) > 1 else ''} ({', '.join(kinds[:3])})"
+    yield Finding(
+        ID,
+        place,
+        f"the loss depends on {told} that no optimizer holds: they keep their first weights",
+        facts={"optimizer_place": place.text, "layer_place": layer.place.text if layer.place else "", "missing": told},
+        also=((layer.place, "not among the optimizer's parameters"),) if layer.place is not None else (),
+    )
+
+
+def _written(analysis: Analysis) -> frozenset[int]:
+    """Layers whose weights are copied from elsewhere: master weights, targets, averages."""
+    found: frozenset[int] = frozenset()
+    for event in analysis.trace.of("overwritten", "load-state-dict"):
+        if isinstance(event.subject, Parameters):
+            found |= event.subject.layers
+        elif isinstance(event.subject, Layer | Instance):
+            found |= module_layers(analysis, event.subject)
+    return found
+
+
+def _in_containers(modules: list[Event]) -> frozenset[int]:
+    found: set[int] = set()
+    for event in modules:
+        owner = event.subject
+        for value in owner.fields.values() if isinstance(owner, Instance) else ():
+            parts = value.items if isinstance(value, Items) else []
+            parts = list(value.entries.values()) if isinstance(value, Mapping) else parts
+            found |= {part.number for part in parts if isinstance(part, Layer)}
+    return frozenset(found)

@@ -1,0 +1,141 @@
+"""The scheduler is stepped at the wrong rate, or before the optimizer.
+
+## What it finds
+A schedule whose length is given in epochs and that steps once per batch; one whose length is given in batches and that
+steps once per epoch; a scheduler that steps before the optimizer in every iteration; `ReduceLROnPlateau` without a
+metric.
+
+## Why it matters
+A schedule meant for the whole run is over within the first epoch, or hardly begins.
+
+## Silent
+Lengths that cannot be told apart, schedules that are stepped where their unit ends, warm-ups in steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.program.analysis import Analysis
+from traindx.program.finding import Finding
+from traindx.program.queries import class_of
+from traindx.program.trace import Event, Loop
+from traindx.program.values import Made, Plain, Value, number
+
+ID = "scheduler-misuse"
+SAYS = ("proven", "suspected")
+_LENGTH = {
+    "CosineAnnealingLR": (1, "T_max"), "OneCycleLR": (2, "total_steps"), "LinearLR": (3, "total_iters"),
+    "PolynomialLR": (1, "total_iters"), "StepLR": (1, "step_size"), "MultiStepLR": (1, "milestones"),
+    "CosineAnnealingWarmRestarts": (1, "T_0"), "get_linear_schedule_with_warmup": (2, "num_training_steps"),
+    "get_cosine_schedule_with_warmup": (2, "num_training_steps"),
+}  # fmt: skip
+_BY_STEP = {"OneCycleLR", "CyclicLR", "get_linear_schedule_with_warmup", "get_cosine_schedule_with_warmup"}
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    """Look at where every scheduler steps."""
+    trace = analysis.trace
+    training = {id(event.loop.node) for event in trace.of("backward") if event.loop is not None}
+    done: set[int] = set()
+    for event in trace.of("schedule"):
+        made = event.subject
+        if not isinstance(made, Made) or not event.turns or id(event.place.node) in done:
+            continue
+        found = _rate(made, event, training) or _early(trace.events, event)
+        if found is not None:
+            done.add(id(event.place.node))
+            yield found
+
+
+def _rate(made: Made, event: Event, training: set[int]) -> Finding | None:
+    kind = class_of(made)
+    if kind not in _LENGTH or event.loop is None or made.place is None or len(event.turns) < 1:
+        return None
+    at, name = _LENGTH[kind]
+    length = made.argument(at, name)
+    per_batch = id(event.loop.node) in training and len(event.turns) > 1
+    per_epoch = id(event.loop.node) not in training and _holds_training(event.loop, training)
+    counted = "batches" if _in_batches(made, length) else ""
+    epochs = _epochs(event.turns[0].loop)
+    if per_batch and not event.guards and not counted and _in_epochs(length, epochs, kind):
+        return _finding(made, event, kind, name, "in epochs", "once per batch")
+    if per_epoch and (counted or (kind in _BY_STEP and counted)):
+        return _finding(made, event, kind, name, "in batches", "once per epoch")
+    return None
+
+
+def _finding(made: Made, event: Event, kind: str, name: str, unit: str, rate: str) -> Finding:
+    where = made.place.text if made.place is not None else ""
+    return Finding(
+        ID,
+        event.place,
+        f"`{kind}` counts its `{name}` {unit} and is stepped {rate}",
+        facts={
+            "schedule_kind": kind,
+            "schedule_place": event.place.text,
+            "schedule_unit": unit,
+            "schedule_rate": rate,
+            "schedule_made": where,
+        },
+        also=((made.place, f"`{name}` is given {unit}"),) if made.place is not None else (),
+    )
+
+
+def _holds_training(loop: Loop, training: set[int]) -> bool:
+    import ast
+
+    return any(id(node) in training for node in ast.walk(loop.node) if node is not loop.node)
+
+
+def _epochs(loop: Loop) -> Value | None:
+    source = loop.source
+    return source.fields.get("end") if isinstance(source, Made) and source.kind == "range" else None
+
+
+def _in_batches(made: Made, length: Value | None) -> bool:
+    if isinstance(length, Plain) and length.counts == "batches":
+        return True
+    per = made.keywords.get("steps_per_epoch")
+    return isinstance(per, Plain) and (per.counts == "batches" or (number(per) or 0) > 1)
+
+
+def _in_epochs(length: Value | None, epochs: Value | None, kind: str) -> bool:
+    """Whether a length is that of the loop over epochs: the same variable or the same number."""
+    if kind in _BY_STEP:
+        return False
+    if isinstance(length, Plain) and isinstance(epochs, Plain):
+        same_name = bool(length.name) and length.name == epochs.name
+        same = length.value is not None and length.value == epochs.value and (number(length) or 0) > 1
+        if same_name or (same and kind in {"CosineAnnealingLR", "LinearLR", "PolynomialLR"}):
+            return True
+        if kind in {"StepLR"} and number(length) is not None and number(epochs) is not None:
+            return (number(length) or 0) < (number(epochs) or 0)
+    if kind == "MultiStepLR" and epochs is not None and number(epochs) is not None:
+        last = [number(part) for part in getattr(length, "items", [])]
+        known = [part for part in last if part is not None]
+        return bool(known) and max(known) < (number(epochs) or 0)
+    return False
+
+
+def _early(events: list[Event], event: Event) -> Finding | None:
+    """Stepped before the optimizer in the first iteration."""
+    made = event.subject
+    optimizer = made.argument(0, "optimizer") if isinstance(made, Made) else None
+    if optimizer is None or any(
+        e.kind in {"step", "foreign"} for e in events[: event.at] if e.kind == "step" or e.path == event.path
+    ):
+        return None
+    later = next(
+        (e for e in events[event.at :] if e.kind == "step" and e.subject is optimizer and e.path == event.path), None
+    )
+    if later is None:
+        return None
+    return Finding(
+        ID,
+        event.place,
+        "the scheduler steps before the optimizer: the first value of the schedule is skipped",
+        proven=False,
+        facts={"schedule_place": event.place.text},
+        also=((later.place, "the optimizer steps afterwards"),),
+    )

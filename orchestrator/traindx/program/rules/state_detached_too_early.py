@@ -1,0 +1,94 @@
+"""The state is detached inside the window: no gradient flows through time.
+
+## What it finds
+A loop over time steps without a backward pass of its own, in which the state is detached before every step, so that the
+backward pass after the loop never goes back by more than one; or a loss that is computed from a state after its detach.
+
+## Why it matters
+The recurrent weights never learn to keep anything: the model behaves like one without memory, at the same price.
+
+## Silent
+States that are detached between windows, each with its backward pass; rollouts without gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.program.analysis import Analysis
+from traindx.program.finding import Finding
+from traindx.program.queries import loops_with, state_parts, trained_layers
+from traindx.program.states import carrying_loop, is_certain, outer_name
+from traindx.program.trace import Event, Trace, tensor_of
+from traindx.program.values import Layer, Tensor
+
+ID = "state-detached-too-early"
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    """Look at states that arrive without a graph where a backward is still to come."""
+    trace = analysis.trace
+    yield from _in_windows(analysis, trace)
+    yield from _before_the_loss(trace)
+
+
+def _in_windows(analysis: Analysis, trace: Trace) -> Iterator[Finding]:
+    learning = loops_with(trace, "backward", "step")
+    done: set[int] = set()
+    for call in trace.of("recurrent"):
+        loop = carrying_loop(analysis, call)
+        if loop is None or id(loop.node) in learning or not call.grad or id(call.place.node) in done:
+            continue
+        parts = state_parts(call)
+        if not parts or any(part.graph for part in parts) or not is_certain(call):
+            continue
+        if not all("detached" in part.marks for part in parts):
+            continue
+        later = _backward_after(trace, call)
+        if later is None:
+            continue
+        done.add(id(call.place.node))
+        cut = next((part.cut for part in parts if part.cut), None)
+        place = cut.place if cut is not None else call.place
+        yield Finding(
+            ID,
+            place,
+            f"the state is detached in every step of the loop at {loop.place.text}, and the backward pass at"
+            f" {later.place.text} comes after the loop: no gradient flows through time",
+            facts={"state": outer_name(call), "detach_place": place.text, "backward_place": later.place.text},
+            also=((later.place, "cannot go back by more than one step"),),
+        )
+
+
+def _backward_after(trace: Trace, call: Event) -> Event | None:
+    outer = call.path[:-1]
+    for event in trace.events[call.at :]:
+        if event.kind == "backward" and event.path == outer[: len(event.path)]:
+            return event
+    return None
+
+
+def _before_the_loss(trace: Trace) -> Iterator[Finding]:
+    trained = trained_layers(trace)
+    for event in trace.of("backward"):
+        value = tensor_of(event)
+        if value is None or not value.sure or value.loss is None or not isinstance(value.loss.prediction, Tensor):
+            continue
+        made = value.loss.prediction
+        for number, _ in made.states:
+            layer = trace.layers.get(number)
+            if not isinstance(layer, Layer) or layer.kind in {"?", "pretrained"} or number not in trained:
+                continue
+            reached = any(
+                other is not event and number in (tensor_of(other) or Tensor()).deps for other in trace.of("backward")
+            )
+            if number in value.deps or reached:
+                continue
+            yield Finding(
+                ID,
+                event.place,
+                f"the loss is computed from a detached state: the `{layer.kind}` gets no gradient at all",
+                facts={"state": "the state", "detach_place": event.place.text, "backward_place": event.place.text},
+                also=((layer.place, "never learns"),) if layer.place is not None else (),
+            )
+            return

@@ -1,0 +1,94 @@
+"""The state leaks over an epoch or episode boundary.
+
+## What it finds
+A recurrent call that, at the start of a new epoch (or episode), gets the state in which the last one ended, although
+the data starts again from its beginning.
+
+## Why it matters
+The first windows of each epoch are predicted from the end of the series; results depend on the order of epochs and
+cannot be reproduced from a checkpoint.
+
+## Silent
+States that are made anew, set to None or masked on any path at the boundary; streams that never start again.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from traindx.program.analysis import Analysis
+from traindx.program.finding import Finding
+from traindx.program.queries import first_value, loops_with
+from traindx.program.states import carrying_loop, is_certain, outer_name
+from traindx.program.trace import Loop
+from traindx.program.values import Made, Plain, Stream
+
+ID = "state-never-reset"
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    """Look at the state in the first iteration of every inner loop."""
+    trace = analysis.trace
+    learning = loops_with(trace, "step")
+    done: set[int] = set()
+    for call in trace.of("recurrent"):
+        loop = carrying_loop(analysis, call)
+        if loop is None or len(call.turns) < 2 or loop is call.turns[-1].loop or id(call.place.node) in done:
+            continue
+        if id(loop.node) not in learning or not is_certain(call) or not call.grad:
+            continue
+        # A loop over files or days goes on in time; one that only counts starts the same data again.
+        if not _counts(loop):
+            continue
+        inner = call.turns[-1].loop
+        done.add(id(call.place.node))
+        name = outer_name(call)
+        born = first_value(call, name)
+        yield Finding(
+            ID,
+            call.place,
+            f"`{name}` goes from one iteration of the loop at {loop.place.text} into the next: it is never reset,"
+            f" while the loop at {inner.place.text} starts again",
+            facts={"state": name, "state_place": call.place.text, "loop_place": loop.place.text},
+            also=(
+                *(((born, "the state gets its first value only here"),) if born is not None else ()),
+                (loop.place, "each iteration starts the data anew"),
+            ),
+        )
+
+
+def _counts(loop: Loop) -> bool:
+    """Whether a loop only counts (`range(epochs)`, `while`) and does not choose the data by its count."""
+    source = loop.source.source if isinstance(loop.source, Stream) else loop.source
+    if isinstance(source, Plain):
+        return True
+    if not isinstance(source, Made) or source.kind != "range" or len(source.args) > 2:
+        return False
+    return not _chooses(loop.node, {loop.variable} if loop.variable else set())
+
+
+def _chooses(node: ast.AST, names: set[str]) -> bool:
+    """Whether one of some names, or what is computed from them, goes into an index or a function."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Assign) and _uses(part.value, names) and not isinstance(part.value, ast.JoinedStr):
+            names = names | {
+                name.id for target in part.targets for name in ast.walk(target) if isinstance(name, ast.Name)
+            }
+    for part in ast.walk(node):
+        if isinstance(part, ast.Subscript) and _uses(part.slice, names):
+            return True
+        if isinstance(part, ast.Call) and not _tells(part) and any(_uses(given, names) for given in part.args):
+            return True
+    return False
+
+
+def _uses(node: ast.AST, names: set[str]) -> bool:
+    return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node))
+
+
+def _tells(call: ast.Call) -> bool:
+    """Calls that print or log, or tell a sampler or a scheduler which epoch it is."""
+    name = str(getattr(call.func, "attr", getattr(call.func, "id", "")))
+    return name in {"print", "info", "debug", "log", "set_epoch", "add_scalar", "write", "writerow", "append", "step",
+                    "set_description", "format", "save", "join"}  # fmt: skip

@@ -1,0 +1,65 @@
+"""Training data comes in class or sorted order.
+
+## What it finds
+A training loader without `shuffle` or a sampler over data that is in class order: an image folder, labels that are
+concatenated class by class, rows that were sorted.
+
+## Why it matters
+Each batch holds one class: the model forgets the others, the loss jumps at each change, and the last class wins.
+
+## Silent
+Shuffled loaders, samplers, data that a permutation has mixed, time series that are carried in order, data whose order
+is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.program.analysis import Analysis
+from traindx.program.finding import Finding
+from traindx.program.queries import class_of, loops_with
+from traindx.program.values import Made, Plain, Stream, Tensor, Value
+
+ID = "unshuffled-training-data"
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    """Look at the loaders that are trained on."""
+    trace = analysis.trace
+    learning = loops_with(trace, "backward")
+    done: set[int] = set()
+    for event in trace.of("loop"):
+        source = event.subject.source if isinstance(event.subject, Stream) else event.subject
+        if not isinstance(source, Made) or source.kind != "DataLoader" or id(event.place.node) not in learning:
+            continue
+        if source.number in done or source.place is None or _mixed(source) or trace.of("recurrent"):
+            continue
+        done.add(source.number)
+        why = _ordered(source.argument(0, "dataset"))
+        if why:
+            yield Finding(
+                ID,
+                source.place,
+                f"the training data comes in order, unshuffled: {why}",
+                facts={"loader_place": source.place.text, "order": why},
+            )
+
+
+def _mixed(loader: Made) -> bool:
+    """Whether something shuffles, or may."""
+    shuffle = loader.argument(2, "shuffle")
+    off = shuffle is None or (isinstance(shuffle, Plain) and shuffle.value is False)
+    return not off or bool({"sampler", "batch_sampler", "**"} & loader.keywords.keys()) or len(loader.args) > 3
+
+
+def _ordered(data: Value | None) -> str:
+    if isinstance(data, Made) and data.kind == "images" and class_of(data) in {"ImageFolder", "DatasetFolder"}:
+        return "an image folder is read class by class"
+    if isinstance(data, Made) and data.kind == "TensorDataset":
+        for part in data.args:
+            if isinstance(part, Tensor) and "in-classes" in part.marks:
+                return "its labels are put together class by class"
+            if isinstance(part, Tensor) and "sorted" in part.marks and part.shape != (None,):
+                return "its rows were sorted"
+    return ""

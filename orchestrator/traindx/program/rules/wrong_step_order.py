@@ -1,0 +1,86 @@
+"""The step comes before backward, or gradients are cleared between backward and step.
+
+## What it finds
+A step that finds no gradients: since the last backward pass they were cleared, or in each iteration the step comes
+before the backward pass it belongs to.
+
+## Why it matters
+The optimizer then applies nothing, or the gradients of the batch before.
+
+## Silent
+Any order in which every step is preceded by a backward pass without clearing in between; steps under a condition;
+updates that use two optimizers on shared layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.program.analysis import Analysis
+from traindx.program.finding import Finding
+from traindx.program.queries import is_zeroing, steps, surely_reaches, touches
+from traindx.program.trace import Event
+from traindx.program.values import Made, Tensor
+
+ID = "wrong-step-order"
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    """Look back from every step to what happened to its gradients."""
+    trace = analysis.trace
+    for events in steps(trace).values():
+        optimizer = events[0].subject
+        if not isinstance(optimizer, Made) or optimizer.kind != "optimizer":
+            continue
+        for step in events:
+            if step.facts.get("managed") or not step.turns:
+                continue
+            found = _cleared(trace.events, step, optimizer) or _early(trace.events, step, optimizer)
+            if found is not None:
+                yield found
+                break
+
+
+def _cleared(events: list[Event], step: Event, optimizer: Made) -> Finding | None:
+    """Gradients were cleared after the last backward."""
+    clearing: Event | None = None
+    for event in reversed(events[: step.at]):
+        if event.kind == "zero" and event.guards == step.guards and is_zeroing(event, optimizer):
+            clearing = clearing or event
+        elif event.kind == "backward" and _may_reach(event, optimizer):
+            if clearing is None or not surely_reaches(event, optimizer) or event.guards != step.guards:
+                return None
+            place, facts = clearing.place, {"zero_place": clearing.place.text}
+            return Finding(
+                ID,
+                place,
+                "the gradients are cleared between `backward()` and `step()`: the optimizer applies nothing",
+                facts={**facts, "step_place": step.place.text, "backward_place": event.place.text},
+                also=((event.place, "computes the gradients"), (step.place, "finds none")),
+            )
+        elif event.kind == "step" and event.subject is optimizer:
+            return None
+    return None
+
+
+def _early(events: list[Event], step: Event, optimizer: Made) -> Finding | None:
+    """The first step of a loop comes before any backward, which follows in the same iteration."""
+    if any(event.kind in {"backward", "foreign"} and _may_reach(event, optimizer) for event in events[: step.at]):
+        return None
+    later = next(
+        (event for event in events[step.at :] if surely_reaches(event, optimizer) and event.path == step.path), None
+    )
+    if later is None or later.guards != step.guards:
+        return None
+    return Finding(
+        ID,
+        step.place,
+        "`step()` runs before the `backward()` of the same iteration: each update uses the batch before, or nothing",
+        facts={"step_place": step.place.text, "backward_place": later.place.text},
+        also=((later.place, "computes the gradients afterwards"),),
+    )
+
+
+def _may_reach(event: Event, optimizer: Made) -> bool:
+    value = event.facts.get("value")
+    return not isinstance(value, Tensor) or touches(value, optimizer) or not value.deps

@@ -1,0 +1,206 @@
+"""Indexing: elements of lists and dictionaries, parts of tensors, layers of containers."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from traindx.program.values import (
+    UNKNOWN,
+    Guess,
+    Instance,
+    Items,
+    Layer,
+    Library,
+    Made,
+    Mapping,
+    Parameters,
+    Plain,
+    Shape,
+    Stream,
+    Tensor,
+    Value,
+    number,
+)
+
+if TYPE_CHECKING:
+    from traindx.program.machine import Machine
+
+
+def subscript(m: Machine, node: ast.Subscript) -> Value:
+    """`owner[key]`."""
+    from traindx.program.expressions import evaluate
+
+    owner = evaluate(m, node.value)
+    if isinstance(owner, Tensor):
+        return _of_tensor(m, owner, node)
+    if isinstance(node.slice, ast.Slice):
+        return _sliced(m, owner, node.slice)
+    key = evaluate(m, node.slice)
+    if isinstance(owner, Items):
+        return _of_items(owner, key)
+    if isinstance(owner, Mapping):
+        return _of_mapping(owner, key)
+    if isinstance(owner, Layer | Instance):
+        return _of_module(m, owner, key)
+    if isinstance(owner, Made):
+        from traindx.program.streams import item_of
+
+        if owner.kind == "config":
+            return configured(m, str(key.value)) if isinstance(key, Plain) else Guess("config")
+        if owner.kind == "frame":
+            return Tensor(origin=frozenset({owner.number}), marks=frozenset({"table"}))
+        return item_of(m, owner)
+    if isinstance(owner, Stream):
+        return owner.element
+    if isinstance(owner, Library):
+        return owner  # `list[int]`
+    if isinstance(owner, Parameters):
+        return owner
+    if isinstance(owner, Guess):
+        return Guess(f"{owner.name}[{key.value}]" if isinstance(key, Plain) else owner.name)
+    return UNKNOWN
+
+
+def configured(m: Machine, name: str) -> Value:
+    """A value of the configuration, where the run's settings hold exactly one under that name."""
+    found = m.settings.get(name.lower())
+    return Plain(found, "config", name) if found is not None else Guess(name)
+
+
+def _of_items(owner: Items, key: Value) -> Value:
+    at = key.value if isinstance(key, Plain) else None
+    if isinstance(at, int) and -len(owner.items) <= at < len(owner.items) and (not owner.more or at >= 0):
+        return owner.items[at]
+    return owner.items[0] if owner.items else UNKNOWN
+
+
+def _of_mapping(owner: Mapping, key: Value) -> Value:
+    name = str(key.value) if isinstance(key, Plain) else "?"
+    if name in owner.entries:
+        return owner.entries[name]
+    return Guess(name) if owner.more or name == "?" else UNKNOWN
+
+
+def _of_module(m: Machine, owner: Layer | Instance, key: Value) -> Value:
+    from traindx.program.calling import call_method
+    from traindx.program.values import Function
+
+    if isinstance(owner, Instance) and owner.cls is not None:
+        function = owner.cls.find("__getitem__")
+        if isinstance(function, Function):
+            return call_method(m, owner, function, [key], {})
+    at = str(key.value) if isinstance(key, Plain) else ""
+    children = [child for name, child in owner.fields.items() if not name.startswith("@")]
+    if at in owner.fields:
+        return owner.fields[at]
+    if at.lstrip("-").isdigit() and -len(children) <= int(at) < len(children):
+        return children[int(at)]
+    return children[0] if children else UNKNOWN
+
+
+def _sliced(m: Machine, owner: Value, part: ast.Slice) -> Value:
+    from traindx.program.expressions import evaluate
+
+    if isinstance(owner, Items) and not owner.more:
+        bounds = [evaluate(m, bound) if bound is not None else None for bound in (part.lower, part.upper)]
+        known = [bound.value if isinstance(bound, Plain) else None for bound in bounds]
+        if all(bound is None or isinstance(bound.value if isinstance(bound, Plain) else "", int) for bound in bounds):
+            low, high = (value if isinstance(value, int) else None for value in known)
+            return Items(owner.items[low:high], owner.kind)
+    return owner
+
+
+def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:
+    from traindx.program.expressions import evaluate
+
+    index = node.slice
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    shape: list[int | None] | None = list(owner.shape) if owner.shape is not None else None
+    at = 0
+    marks = set(owner.marks)
+    for part in parts:
+        if isinstance(part, ast.Slice):
+            for bound in (part.lower, part.upper):
+                evaluate(m, bound) if bound is not None else None
+            if shape is not None and at < len(shape) and (part.lower or part.upper or part.step):
+                shape[at] = _length(m, part)
+            at += 1
+        elif isinstance(part, ast.Constant) and part.value is None:
+            if shape is not None:
+                shape.insert(at, 1)
+            at += 1
+        elif isinstance(part, ast.Constant) and part.value is Ellipsis:
+            at = max(0, len(shape) - (len(parts) - parts.index(part) - 1)) if shape is not None else at
+        else:
+            key = evaluate(m, part)
+            if isinstance(key, Tensor):
+                marks -= {"sorted", "in-classes"} if "shuffled" in key.marks else set()
+                marks |= {"sorted"} if "order" in key.marks else set()
+            if at > 0 and isinstance(part, ast.Name) and m.turns and m.turns[-1].loop.variable == part.id:
+                marks.add("time-step")
+            at = _picked(key, shape, at)
+    graph, sure, deps = m.attached([owner])
+    marks.discard("saved")
+    return owner.but(
+        graph=graph,
+        sure=sure,
+        deps=deps,
+        shape=tuple(shape) if shape is not None else None,
+        marks=frozenset(marks),
+        rows=_rows(m, owner, parts[0]),
+    )
+
+
+def _rows(m: Machine, owner: Tensor, part: ast.expr) -> tuple[float, float] | None:
+    """The rows that a slice with known bounds chooses; None where they are not known."""
+    from traindx.program.expressions import evaluate
+
+    if not isinstance(part, ast.Slice) or part.step is not None or owner.rows is not None:
+        return None
+    low = number(evaluate(m, part.lower)) if part.lower is not None else 0.0
+    high = number(evaluate(m, part.upper)) if part.upper is not None else float("inf")
+    if low is None or high is None or low < 0 or high < 0:
+        return None
+    return (low, high)
+
+
+def _picked(key: Value, shape: list[int | None] | None, at: int) -> int:
+    """Leave out the dimension that an integer picks from; a mask or a list of indices keeps it."""
+    if isinstance(key, Tensor):
+        if shape is not None and at < len(shape):
+            if key.shape is not None and key.dtype != "bool":
+                shape[at : at + 1] = list(key.shape)
+                return at + len(key.shape)
+            shape[at] = None
+        return at + 1
+    if (isinstance(key, Plain) and isinstance(key.value, int | None)) or isinstance(key, Plain):
+        if shape is not None and at < len(shape):
+            del shape[at]
+        return at
+    if isinstance(key, Items):
+        return at + 1
+    if shape is not None:
+        shape.clear()
+        shape.extend(())
+    return at
+
+
+def _length(m: Machine, part: ast.Slice) -> int | None:
+    from traindx.program.expressions import evaluate
+    from traindx.program.values import whole
+
+    if part.step is not None:
+        return None
+    low = whole(evaluate(m, part.lower)) if part.lower is not None else 0
+    high = whole(evaluate(m, part.upper)) if part.upper is not None else None
+    if low is None or high is None or low < 0 or high < 0:
+        if isinstance(part.lower, ast.UnaryOp) and part.upper is None and low == -1:
+            return 1
+        return None
+    return max(0, high - low)
+
+
+def shape_of(value: Value) -> Shape | None:
+    """The shape of a tensor; None for anything else."""
+    return value.shape if isinstance(value, Tensor) else None
