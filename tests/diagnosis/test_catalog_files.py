@@ -150,3 +150,8 @@ def test_broken_yaml_is_an_error_with_its_line(tmp_path: Path) -> None:
     entry(tmp_path, "one", text=ENTRY.replace("severity: high", "severity: [high"))
     with pytest.raises(DefinitionError, match=r"one\.md:\d+: not valid YAML"):
         read_folder(tmp_path)
+
+
+def test_the_generalist_says_how_to_prevent_what_it_finds() -> None:
+    pages = [mode for mode in load_catalog().values() if mode.specialist == "ml-debugger"]
+    assert [mode.id for mode in pages if not mode.fix.prevention] == []
