@@ -2,42 +2,64 @@
 
 from pydantic import Field
 
-from traindx.contract import Value
+from traindx.contract import Fact, Value
 from traindx.detectors.program import review
-from traindx.program.analysis import analyse, known_settings
+from traindx.program.analysis import analyse_all, known_settings
 from traindx.readers import Run
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 
 class Input(ToolInput):
-    """Nothing to choose: every rule is applied to the whole program."""
+    """How much of the folder to look at."""
+
+    everything: bool = Field(default=False, description="every Python file, not only the program that ran")
 
 
 class Fault(Value):
     """One finding."""
 
     rule: str = Field(description="the failure mode")
-    place: str
+    path: str
+    line: int
+    place: str = Field(description="as people are told of it: `train.py:41`, `train.ipynb, cell 7, line 3`")
+    quote: str
     claim: str
     proven: bool
+    facts: dict[str, Fact]
 
 
 class LoopReport(ToolOutput):
     """What the rules found, and whether the whole program could be followed."""
 
     faults: list[Fault]
+    files: int
     whole: bool
 
 
-@tool(needs=["code"], emits=review.SIGNALS)
-def review_training_loop(given: Input, run: Run) -> LoopReport:  # noqa: ARG001 - every tool takes its input
+@tool(needs=["code"], emits=review.SIGNALS, timeout=120.0)
+def review_training_loop(given: Input, run: Run) -> LoopReport:
     """Follow the program without running it, through helpers, methods and other files, and check it against the rules:
     gradients, steps, modes, losses and what feeds them, schedules, clipping, precision, recurrent state, data.
     """
-    if not run.program:
+    units = run.code if given.everything else run.program
+    if not units:
         raise NoData("no Python file or notebook among the files of this run")
     settings = known_settings((row.key, row.value) for row in run.settings if not row.coded)
-    analysis = run.kept("program", lambda: analyse(run.program, settings))
-    found, signals = review.detect(analysis)
-    faults = [Fault(rule=one.rule, place=one.place.text, claim=one.claim, proven=one.proven) for one in found]
-    return LoopReport(faults=faults, whole=analysis.whole, signals=signals)
+    name = "every program" if given.everything else "program"
+    analyses = run.kept(name, lambda: analyse_all(units, settings))
+    found, signals = review.detect(analyses)
+    faults = [
+        Fault(
+            rule=one.rule,
+            path=one.place.unit.path,
+            line=one.place.unit.file_line(one.place.line),
+            place=one.place.text,
+            quote=one.place.quote,
+            claim=one.claim,
+            proven=one.proven,
+            facts=dict(one.facts),
+        )
+        for one in found
+    ]
+    whole = all(analysis.whole for analysis in analyses)
+    return LoopReport(faults=faults, files=len(units), whole=whole, signals=signals)

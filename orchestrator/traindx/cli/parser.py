@@ -8,10 +8,24 @@ from collections.abc import Collection, Sequence
 from typing import NoReturn
 
 from traindx import __version__
-from traindx.cli import agents, chat, completion, demo, diagnose, eval, explain, gather, replay, schema, tool, tools
+from traindx.cli import (
+    agents,
+    chat,
+    completion,
+    demo,
+    diagnose,
+    eval,
+    explain,
+    gather,
+    replay,
+    review,
+    schema,
+    tool,
+    tools,
+)
 from traindx.errors import UsageError, did_you_mean
 
-COMMANDS = (diagnose, gather, chat, replay, agents, tools, tool, explain, demo, eval, schema, completion)
+COMMANDS = (diagnose, review, gather, chat, replay, agents, tools, tool, explain, demo, eval, schema, completion)
 
 CONFIGURED = ("diagnose", "gather", "chat")
 """commands that take defaults from the project's settings; the others behave the same everywhere"""

@@ -49,6 +49,45 @@ def analyse(units: Sequence[CodeUnit], settings: Mapping[str, object] | None = N
     return Analysis(tuple(code), machine.trace, machine, whole)
 
 
+def programs(units: Sequence[CodeUnit]) -> list[list[CodeUnit]]:
+    """The programs among the units: each entry point with what it imports; what none of them reaches, by folder."""
+    known = {unit.path: unit for unit in units if "test" not in unit.roles}
+    imported = {path for unit in known.values() for path in unit.imports}
+    entries = [unit for unit in known.values() if "entry-point" in unit.roles or _starts(unit, imported)]
+    found, reached = [], set[str]()
+    for unit in sorted(entries, key=lambda one: ("training-loop" not in one.roles, one.path.count("/"), one.path)):
+        closure = _closure(unit, known)
+        if unit.path in reached and unit.path in imported:
+            continue
+        reached |= {one.path for one in closure}
+        found.append(closure)
+    rest: dict[str, list[CodeUnit]] = {}
+    for path, unit in known.items():
+        if path not in reached:
+            rest.setdefault(path.rpartition("/")[0], []).append(unit)
+    return [*found, *rest.values()] or [list(units)]
+
+
+def _starts(unit: CodeUnit, imported: set[str]) -> bool:
+    return unit.reached and unit.path not in imported
+
+
+def _closure(unit: CodeUnit, known: Mapping[str, CodeUnit]) -> list[CodeUnit]:
+    found = {unit.path: unit}
+    waiting = [unit]
+    while waiting:
+        for path in waiting.pop().imports:
+            if path in known and path not in found:
+                found[path] = known[path]
+                waiting.append(known[path])
+    return list(found.values())
+
+
+def analyse_all(units: Sequence[CodeUnit], settings: Mapping[str, object] | None = None) -> list[Analysis]:
+    """Follow every program among the units for itself, those that train first."""
+    return [analyse(program, settings) for program in programs(units)]
+
+
 def _entries(code: Sequence[CodeUnit]) -> list[CodeUnit]:
     def rank(unit: CodeUnit) -> tuple[bool, bool, int, str]:
         return "entry-point" not in unit.roles, "training-loop" not in unit.roles, unit.path.count("/"), unit.path

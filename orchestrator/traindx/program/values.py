@@ -33,6 +33,13 @@ class Place(NamedTuple):
         return self.unit.place(self.line)
 
     @property
+    def source(self) -> str:
+        """The whole line, comments included."""
+        text = self.unit.notebook.code if self.unit.notebook else self.unit.text
+        lines = text.split("\n", self.line)
+        return lines[self.line - 1] if len(lines) >= self.line else ""
+
+    @property
     def quote(self) -> str:
         """The line as it stands there."""
         return self.unit.quote(self.line)

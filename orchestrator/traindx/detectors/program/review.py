@@ -20,9 +20,9 @@ SIGNALS = {
 }
 
 
-def detect(analysis: Analysis) -> tuple[list[Finding], list[Signal]]:
+def detect(analyses: Sequence[Analysis]) -> tuple[list[Finding], list[Signal]]:
     """Every finding, and one signal for each failure mode, with all its places."""
-    found = review(analysis)
+    found = review(*analyses)
     signals = []
     for rule in rules():
         mine = [finding for finding in found if finding.rule == rule.id]

@@ -6,9 +6,11 @@ Beside each rule lies `<its name>.md` with programs that break it and programs t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +18,7 @@ from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 
 FOLDER = Path(__file__).parent
+_IGNORED = re.compile(r"#\s*traindx:\s*ignore(?:\[([\w\s,-]*)\])?")
 
 
 class Rule(NamedTuple):
@@ -42,14 +45,22 @@ def rules() -> tuple[Rule, ...]:
     return tuple(found)
 
 
-def review(analysis: Analysis) -> list[Finding]:
+def review(*analyses: Analysis) -> list[Finding]:
     """What the rules find, each place once, what is proven first."""
     found: dict[tuple[str, str], Finding] = {}
-    for rule in rules():
+    for rule, analysis in product(rules(), analyses):
         for finding in rule.check(analysis):
-            if ("proven" if finding.proven else "suspected") not in rule.says:
+            if ("proven" if finding.proven else "suspected") not in rule.says or _ignored(finding):
                 continue
             known = (finding.rule, finding.place.text)
             if known not in found or (finding.proven and not found[known].proven):
                 found[known] = finding
     return sorted(found.values(), key=lambda one: (not one.proven, one.rule, one.place.text))
+
+
+def _ignored(finding: Finding) -> bool:
+    """Whether the line says `# traindx: ignore`, or `# traindx: ignore[this-rule]`."""
+    said = _IGNORED.search(finding.place.source)
+    if said is None:
+        return False
+    return said.group(1) is None or finding.rule in {name.strip() for name in said.group(1).split(",")}

@@ -41,7 +41,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 continue
             if any(is_zeroing(event, optimizer) for event in between):
                 continue
-            back = next(event for event in between if surely_reaches(event, optimizer))
+            back = next(event for event in reversed(between) if surely_reaches(event, optimizer))
             earlier = [event for event in trace.of("zero") if is_zeroing(event, optimizer)]
             said = "only outside this loop" if earlier else "nowhere"
             name = _name(two.place.node)
