@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
-from traindx.contract import LIKELY, Fact, Signal
+from traindx.contract import LIKELY, SEVERITIES, Fact, Signal
 from traindx.diagnosis.catalog import TIERS, Catalog, FailureMode, Hypothesis, Speaks
 from traindx.diagnosis.signals import SignalRegistry
 from traindx.diagnosis.weights import Weights
@@ -219,9 +219,19 @@ def _capped(belief: Belief, beliefs: Sequence[Belief], weights: Weights, found: 
         probability = 0.0 if slight else min(probability, LONE)
     if len(belief.support) == 1 and _is_a_lead(belief.support[0].speaks):
         probability = min(probability, LONE)
+    if not belief.proven and _outweighed(belief, beliefs):
+        probability = min(probability, LONE)
     if all(voice.signal.id.startswith(SAID) for voice in belief.support):
         probability = min(probability, LONE)
     return replace(belief, probability=probability)
+
+
+def _outweighed(belief: Belief, beliefs: Sequence[Belief]) -> bool:
+    """Whether something graver is proven: that a run could have trained longer is no answer to why it crashed."""
+    own = belief.hypothesis
+    proven = [one.hypothesis for one in beliefs if one.proven and one.likely and not one.follows]
+    graver = [one for one in proven if isinstance(one, FailureMode) and isinstance(own, FailureMode)]
+    return any(SEVERITIES.index(one.severity) > SEVERITIES.index(own.severity) for one in graver if one.id != own.id)
 
 
 def _shows(found: Collection[str], signs: Sequence[str]) -> bool:

@@ -25,7 +25,7 @@ _ON_CPU = re.compile(
     r"|\b(?:using|running on|training on|falling back to|fall back to|defaulting to)\s+(?:the\s+)?cpu\b"
     r"|\bcuda(?:\.is_available\(\)| is available| available| is_available)?\s*[:=]\s*False\b"
     r"|\bIs CUDA available: False\b|\bCUDA is not available\b|\bSkipping registering GPU devices\b"
-    r"|\bNum GPUs Available:\s*0\b|\bNo GPU/TPU found, falling back to CPU\b",
+    r"|\bNum GPUs Available:\s*0\b|\bCpuDevice\(id=|\bNo GPU/TPU found, falling back to CPU\b",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(
@@ -38,7 +38,9 @@ _ON_GPU = re.compile(
     re.IGNORECASE,
 )
 _GPU_SEEN = re.compile(
-    r"\bGPU available: True\b|\bGPU \d+: (?:NVIDIA|AMD|Tesla|GeForce|Quadro)|\bNVIDIA-SMI \d|"
+    r"\bGPU available: True\b|\bNVIDIA GPU may be present\b|"
+    r"\bNVIDIA (?:[AHLVTB]\d{1,3}|RTX|GeForce|Tesla|Quadro)\b|"
+    r"\bGPU \d+: (?:NVIDIA|AMD|Tesla|GeForce|Quadro)|\bNVIDIA-SMI \d|"
     r"\|\s+\d+\s+(?:NVIDIA|Tesla|GeForce|Quadro)\b|\bFound \d+ (?:CUDA )?GPUs?\b|\bphysical GPUs?: [1-9]"
     r"|\b(?:allocated|visible)?\s*gpus?\s*(?:allocated|visible)?\s*[:=]\s*[1-9]\d?\b|\bCUDA_VISIBLE_DEVICES\s*=\s*\d"
     r"|\bgres[/:=]gpu",

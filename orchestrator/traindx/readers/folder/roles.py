@@ -12,6 +12,7 @@ from traindx.readers.configs.packages import lists_packages
 from traindx.readers.folder.glance import Glance
 from traindx.readers.folder.recognise import Content, decoded, recognise
 from traindx.readers.folder.textkinds import (
+    JOB_STATUS,
     LOG_SIGN,
     holds_history,
     holds_samples,
@@ -223,7 +224,7 @@ def _misnamed(kind: str, role: Role, content: Content, glance: Glance) -> Role:
         return "log" if is_mostly_log([text, *glance.rest]) else "other"
     if content == "notebook" or (content in {"python", "shell"} and role != "log" and not _log_follows(glance)):
         return "code"
-    if role == "log":
+    if role == "log" or JOB_STATUS.search(text):
         return "log"
     if content == "json":
         return "metrics" if holds_history(text) else "config"

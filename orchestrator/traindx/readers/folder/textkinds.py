@@ -19,6 +19,12 @@ LOG_SIGN = re.compile(
     r"|^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ |^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ kernel: ",
     re.MULTILINE,
 )
+JOB_STATUS = re.compile(
+    r"^\s{0,12}Reason:\s+[A-Z]\w+\s*$|^\s{0,12}Exit Code:\s+\d|\bJobState=[A-Z_]+|^\s*JobID\b.{0,200}\bState\b"
+    r"|\bOut of memory: Killed process \d|\boom-kill:",
+    re.MULTILINE,
+)
+"""what `kubectl describe`, `sacct`, `scontrol` and `dmesg` print about a job"""
 _FRAME = re.compile(r"\s*File \"[^\"]+\", line \d+|\s{4,}\S")
 _FEWEST_RECORDS = 5
 _LAST_PART = 4

@@ -41,6 +41,7 @@ _WORDS = tuple(
         "CANCELLED", "bort", "timed out", "exitcode", "has fallen off", "uota exceeded", "SIG", "bad_alloc",
         "return code", "nable to ", "ould not ", "ermission denied", "No module", "TERM_", "free", "ABORT", "mandatory",
         "uncorrectable", "Terminating", "not found", "Out Of Memory", "EXHAUSTED",
+        "TIMEOUT", "PREEMPT", "NODE_FAIL", "OUT_OF_ME", "victed", "reempt", "has died", "low on resource", "Deadline",
     )
 )  # fmt: skip
 _NUMBERED = re.compile(rb"signal|exit ?code|return code|Xid")
