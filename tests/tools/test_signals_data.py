@@ -111,6 +111,18 @@ class Pictures:
 WIDE = np.array([1.0, 4000.0, 0.001, 300.0])
 FEW = random(1).integers(0, 2, (300, 4)).astype(float)
 
+
+def oversampled() -> dict[str, str]:
+    """Long rows of one class, repeated until the classes are even, and split after that."""
+    chance = np.random.default_rng(5)
+    rows = chance.normal(size=(60, 8)).round(6)
+    drawn = np.concatenate([rows, rows[chance.integers(0, 12, 80)]])[chance.permutation(140)]
+    return {
+        "data/train.csv": csv(drawn[:110], drawn[:110, 0] > 0),
+        "data/val.csv": csv(drawn[110:], drawn[110:, 0] > 0),
+    }
+
+
 CASES = [
     case(DATA, "one empty cell", gap(77), "data-not-finite"),
     case(DATA, "a NaN in an array", {"x.npy": npy(np.array([[1.0, np.nan]] * 20))}, "data-not-finite"),
@@ -190,6 +202,10 @@ CASES = [
          "annotations-missing"),
     case(DATA, "some background", log(["train: Scanning labels... 431 images, 47 backgrounds, 0 corrupt", *losses()]),
          silent="annotations-missing"),
+    case(DATA, "no instance in any epoch", table(loss=falling(12), instances=[0.0] * 12), "annotations-missing"),
+    case(DATA, "instances in every epoch", table(loss=falling(12), instances=[40.0 + n for n in range(12)]),
+         silent="annotations-missing"),
+    case(DATA, "rows repeated before the split", oversampled(), "splits-share-rows"),
     case(DATA, "never a detection", table(loss=falling(12), mAP50=[0.0] * 12), "score-zero-for-good"),
     case(DATA, "a slow start", table(loss=falling(12), mAP50=[0.0] * 4 + [0.1 * n for n in range(8)]),
          silent="score-zero-for-good"),

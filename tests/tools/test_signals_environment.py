@@ -38,6 +38,16 @@ CASES = [
     case(ENVIRONMENT, "asked for and not used", {
         **started("CUDA available: False", "Using device: cpu"), "config.yaml": "device: cuda\n"}, "gpu-asked-cpu-used",
          "gpu-there-cpu-used"),
+    case(ENVIRONMENT, "asked for, and a default in the code says otherwise", {
+        **started("param device cpu"), "config.yml": "hardware:\n  accelerator: cuda\n",
+        "main.py": "import torch\nimport yaml\n\ncfg = yaml.safe_load(open('config.yml'))\n"
+                   "device = torch.device(cfg.get('device', 'cpu'))\n"}, "gpu-asked-cpu-used"),
+    case(ENVIRONMENT, "the program chooses the CPU", {
+        **started(GPU, "param device cpu"), "main.py": "import torch\n\ndevice = torch.device('cpu')\n"},
+         silent="gpu-asked-cpu-used gpu-there-cpu-used"),
+    case(ENVIRONMENT, "jax without its CUDA build", started(
+        "An NVIDIA GPU may be present, but a CUDA-enabled jaxlib is not installed. Falling back to cpu.",
+        "devices: [CpuDevice(id=0)]"), "gpu-there-cpu-used"),
     case(ENVIRONMENT, "there and not used", started(GPU, "Using device: cpu"), "gpu-there-cpu-used",
          "gpu-asked-cpu-used"),
     case(ENVIRONMENT, "the CPU by configuration", {**started(GPU, "Using device: cpu"), "config.yaml": "device: cpu\n"},

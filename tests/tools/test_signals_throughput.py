@@ -19,6 +19,10 @@ def steps(points: int = 30, **columns: object) -> dict[str, str]:
 
 GROWING = np.linspace(0.1, 0.5, 30) * np.tile([1.0, 1.08, 0.95], 10)
 SAVED = np.where(np.arange(30) % 10 == 9, 3.0, 0.1)
+BURST = np.where((np.arange(36) > 9) & (np.arange(36) < 18), 1.5, 0.0)
+FLOOR = np.linspace(0.1, 0.5, 36) * np.tile([1.0, 1.08, 0.95], 12) + BURST
+LOADED = 0.1 + 0.01 * (np.arange(36) % 3) + BURST
+RESET = np.concatenate([np.arange(1, 4) * 5.0, np.arange(1, 58) * 5.0])
 WARM = np.where(np.arange(30) < 2, 9.0, 0.1)
 
 CASES = [
@@ -37,6 +41,9 @@ CASES = [
     case(PACE, "a toy that waits", steps(time=0.005, data_time=0.0045), "loader-takes-time", "loader-starves-device"),
     case(PACE, "some steps save a checkpoint", steps(step_time=SAVED), "steps-keep-pace", "steps-slow-down"),
     case(PACE, "the first steps compile", steps(step_time=WARM), silent="steps-slow-down"),
+    case(PACE, "a floor that rises under other load", steps(36, step_time=FLOOR), "steps-crawl", "steps-keep-pace"),
+    case(PACE, "other load on a steady floor", steps(36, step_time=LOADED), silent="steps-slow-down steps-crawl"),
+    case(PACE, "time since a start that was reset", steps(60, train_time=RESET), silent="steps-slow-down steps-crawl"),
     case(PACE, "time since the start", steps(time=np.arange(1, 31) * 5.0), silent="steps-slow-down"),
 ]  # fmt: skip
 

@@ -105,7 +105,7 @@ def weigh(
         for name, belief in scored.items()
     ]
     healthy = next(belief for belief in beliefs if belief.hypothesis.id == catalog.healthy.id)
-    modes = [_capped(belief, beliefs, weights, found) for belief in beliefs if belief is not healthy]
+    modes = _without_trifles([_capped(belief, beliefs, weights, found) for belief in beliefs if belief is not healthy])
     return Standing(tuple(sorted(modes, key=lambda one: (-one.probability, -one.score, one.hypothesis.id))), healthy)
 
 
@@ -219,19 +219,26 @@ def _capped(belief: Belief, beliefs: Sequence[Belief], weights: Weights, found: 
         probability = 0.0 if slight else min(probability, LONE)
     if len(belief.support) == 1 and _is_a_lead(belief.support[0].speaks):
         probability = min(probability, LONE)
-    if not belief.proven and _outweighed(belief, beliefs):
-        probability = min(probability, LONE)
     if all(voice.signal.id.startswith(SAID) for voice in belief.support):
         probability = min(probability, LONE)
     return replace(belief, probability=probability)
 
 
-def _outweighed(belief: Belief, beliefs: Sequence[Belief]) -> bool:
-    """Whether something graver is proven: that a run could have trained longer is no answer to why it crashed."""
-    own = belief.hypothesis
-    proven = [one.hypothesis for one in beliefs if one.proven and one.likely and not one.follows]
-    graver = [one for one in proven if isinstance(one, FailureMode) and isinstance(own, FailureMode)]
-    return any(SEVERITIES.index(one.severity) > SEVERITIES.index(own.severity) for one in graver if one.id != own.id)
+def _without_trifles(modes: Sequence[Belief]) -> list[Belief]:
+    """The same, with less grave ones as leads where something is proven: that a run could have trained longer is no
+    answer to why it crashed.
+    """
+    proven = [one for one in modes if one.proven and one.likely and not one.follows]
+    gravest = max((_gravity(one) for one in proven), default=-1)
+    return [
+        replace(one, probability=min(one.probability, LONE)) if not one.proven and _gravity(one) < gravest else one
+        for one in modes
+    ]
+
+
+def _gravity(belief: Belief) -> int:
+    mode = belief.hypothesis
+    return SEVERITIES.index(mode.severity) if isinstance(mode, FailureMode) else -1
 
 
 def _shows(found: Collection[str], signs: Sequence[str]) -> bool:

@@ -30,6 +30,12 @@ _NOT_THE_REWARD = {
     "kl",
     "weight",
     "code",
+    # of preference training, where both fall and their distance counts
+    "chosen",
+    "rejected",
+    "margin",
+    "margins",
+    "accuracies",
 }
 _WEIGHTS = {"beta", "weight", "coef", "coeff", "anneal", "annealing", "lambda", "klw", "kw"}
 _RECONSTRUCTION = {"rec", "recon", "reconstruction", "nll", "recloss"}

@@ -33,6 +33,10 @@ CRAWLING = 3.0
 STEADY = 1.2
 LONG_WAIT = 0.3
 """seconds a step: shorter waits are those of toys"""
+FLOORS = 9
+RISEN = 2.5
+MOSTLY = 0.7
+"""windows, the last floor over the first, and the share of floors above the one before"""
 RISES = 0.95
 """share of points above the one before, from which on a time is counted from some start, which may be reset"""
 SKIPPED = 0.1
@@ -147,13 +151,14 @@ def _slower(row: Series, costs: Numbers, skipped: int) -> Signal | None:
     third = max(1, len(costs) // 3)
     early, late = costs[:third], costs[-third:]
     # A few slow steps are saved checkpoints: nearly all of the late ones must be slower than nearly all early ones.
-    if _ratio(costs) < SLOWER or float(np.percentile(late, 20)) < float(np.percentile(early, 80)):
+    apart = _ratio(costs) >= SLOWER and float(np.percentile(late, 20)) >= float(np.percentile(early, 80))
+    if not apart and not _floor_rises(costs):
         return None
     if _is_counter(row.values):
         return None
     begin, end = (float(np.median(row.values[skipped:][:third])), float(np.median(row.values[-third:])))
     since = skipped + int(np.argmax(costs > (np.median(early) + np.median(late)) / 2))
-    ratio = _ratio(costs)
+    ratio = max(_ratio(costs), float(costs[-third:].min() / costs[:third].min()))
     claim = (
         f"`{row.original}` went from {begin:.4g} to {end:.4g}:"
         f" steps take {ratio:.1f} times as long, from {where(row, since)} on"
@@ -169,6 +174,14 @@ def _slower(row: Series, costs: Numbers, skipped: int) -> Signal | None:
     return Signal(
         id="steps-crawl" if ratio >= CRAWLING else "steps-slow-down", claim=claim, citations=places, facts=facts
     )
+
+
+def _floor_rises(costs: Numbers) -> bool:
+    """Whether even the fastest steps take longer and longer: other load comes and goes, a cost that grows stays."""
+    if len(costs) < 2 * FLOORS:
+        return False
+    floors = np.array([part.min() for part in np.array_split(costs, FLOORS)])
+    return bool(floors[0] > 0 and floors[-1] >= RISEN * floors[0] and np.mean(np.diff(floors) > 0) >= MOSTLY)
 
 
 def _is_counter(values: Numbers) -> bool:

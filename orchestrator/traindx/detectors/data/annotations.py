@@ -30,12 +30,26 @@ _TEXTS = (
     re.compile(r"\bnum(?:ber of|_)?[_ ]?(?:annotations|instances|boxes|labels) ?[:=] ?0\b(?!\s*[,.\d])", re.IGNORECASE),
 )
 _VALIDATION = re.compile(r"\bval(?:id(?:ation)?)?\b[: ]|\btest\b[: ]", re.IGNORECASE)
+_COUNTS = {"instances", "labels", "boxes", "annotations", "objects", "targets", "gts", "masks"}
+_OF_IMAGES = {"loss", "acc", "accuracy", "images", "background", "backgrounds", "ignored", "missing"}
 _DETECTION = {"map", "ap", "miou"}
 
 
 def detect(heads: Iterable[Excerpt], series: Sequence[Series]) -> list[Signal]:
     """Lines that tell of missing labels, and a score that never leaves zero."""
-    return [*_told(heads), *_zero(series)]
+    return [*_told(heads), *_counted(series), *_zero(series)][:2]
+
+
+def _counted(series: Sequence[Series]) -> list[Signal]:
+    """A count of labels that is logged beside the images, and is zero every time."""
+    rows = [row for row in series if words_of(row) & _COUNTS and not words_of(row) & _OF_IMAGES and len(row) >= FEWEST]
+    if not rows or any(np.nanmax(np.abs(row.values)) > 0 for row in rows):
+        return []
+    row = max(rows, key=len)
+    claim = f"`{row.original}` is 0 at every one of {len(row)} points: no label reaches the loss"
+    place = cite(row, len(row) - 1, claim)
+    facts: dict[str, Fact] = {"annotations_line": place.quote[:160]} if place.quote else {}
+    return [Signal(id="annotations-missing", claim=claim, citations=[place], facts=facts)]
 
 
 def _told(heads: Iterable[Excerpt]) -> list[Signal]:

@@ -14,6 +14,8 @@ SIGNALS = {"splits-share-rows": "rows of the validation data are in the training
 LEAST = 0.03
 """share of the validation rows from which it is no accident"""
 FEWEST = 20
+WIDE = 40
+"""bytes of a row that does not come twice by chance"""
 NARROWEST = 10
 """bytes of a row: shorter ones repeat by chance"""
 
@@ -27,9 +29,9 @@ def detect(samples: Sequence[Samples], arrays: Sequence[ArrayInfo]) -> list[Sign
     if not pairs:
         return []
     share, lines, train, val = max(pairs, key=lambda pair: pair[0])
-    # Where rows repeat within one file as well, the data has few different rows.
+    # Where short rows repeat within one file as well, the data has few different rows; long ones were copied.
     repeats = max(row.prints.again / max(1, len(row.prints.kept) + row.prints.again) for row in (train, val))
-    if share < LEAST or len(lines) < 3 or repeats > 0.3 * share:
+    if share < LEAST or len(lines) < 3 or (repeats > 0.3 * share and train.width < WIDE):
         return []
     claim = f"{share:.0%} of the rows of {_name(val)} are in {_name(train)} as well"
     here, there = lines[0]

@@ -74,13 +74,15 @@ def detect(
     settings: Sequence[Setting], code: Sequence[CodeUnit], heads: Sequence[Excerpt], scripts: Iterable[Excerpt]
 ) -> list[Signal]:
     """The line that says CPU, with the place that asks for a GPU or shows one."""
-    if _chose_cpu(settings, code) or any(_chose_in_log(head) for head in heads):
+    asked = _asked(settings)
+    # A configuration that asks for a GPU is not overruled by a default in the code: that default may be the fault.
+    if _chose_cpu(settings, [] if asked else code) or any(_chose_in_log(head) for head in heads):
         return []
     on_cpu = next(_lines(heads, _ON_CPU, "the run computes on the CPU", _ASIDE), None)
     if on_cpu is None or next(_lines(heads, _ON_GPU, ""), None) is not None:
         return []
     facts: dict[str, Fact] = {"cpu_line": on_cpu.quote[:120]}
-    asked = _asked(settings) or next(_lines(scripts, _ASKS, "the job asks for a GPU"), None)
+    asked = asked or next(_lines(scripts, _ASKS, "the job asks for a GPU"), None)
     seen = next(_lines(heads, _GPU_SEEN, "a GPU is there"), None)
     if asked is not None:
         claim = f"a GPU was asked for ({asked.source}), and the log says: {on_cpu.quote[:100]}"
