@@ -15,8 +15,8 @@ from traindx.readers.code.modules import Modules
 
 DEEPEST = 30
 """calls within calls that are followed"""
-STEPS = 150_000
-"""statements that are followed before a program is left as it is: a second of work"""
+STEPS = 60_000
+"""statements that are followed before a program is left as it is: about a second of work"""
 
 
 class Spent(Exception):
@@ -57,6 +57,8 @@ class Machine:
         """where gradients were switched off"""
         self.autocast: tuple[Made, ...] = ()
         self.steps = steps
+        self.spare = steps
+        """statements left for everything that is still to be tried"""
         self.in_sequence = 0
         """containers that are being gone through, in which a layer has no call of its own"""
         self.inside_modules = 0

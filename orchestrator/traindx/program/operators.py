@@ -213,7 +213,9 @@ def negated(m: Machine, value: Value) -> Value:
     if isinstance(value, Tensor):
         graph, sure, deps = m.attached([value])
         act = "linear" if value.act == "linear" else ""
-        return value.but(graph=graph, sure=sure, deps=deps, sign=-value.sign, act=act, marks=_flipped(value.marks))
+        # The negative of a log-probability is a loss, not a negated one.
+        sign = value.sign if "logprob" in value.marks and value.loss is None else -value.sign
+        return value.but(graph=graph, sure=sure, deps=deps, sign=sign, act=act, marks=_flipped(value.marks))
     if isinstance(value, Plain) and isinstance(value.value, int | float):
         return Plain(-value.value, value.sure, "", value.counts)
     return UNKNOWN

@@ -37,7 +37,11 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             continue
         for one, two in pairwise(events):
             between = trace.events[one.at + 1 : two.at]
-            if one.path == two.path or not any(surely_reaches(event, optimizer) for event in between):
+            if (
+                one.path == two.path
+                or one.place.node is not two.place.node
+                or not any(surely_reaches(event, optimizer) for event in between)
+            ):
                 continue
             if any(is_zeroing(event, optimizer) for event in between):
                 continue
