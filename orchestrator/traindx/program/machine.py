@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from traindx.program.journal import Journal
 from traindx.program.trace import Event, Loop, Trace, Turn
-from traindx.program.values import Function, Imported, Made, Place, Scope, Tensor, Value
+from traindx.program.values import Function, Imported, Layer, Made, Place, Scope, Tensor, Value
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.modules import Modules
 
@@ -63,6 +63,8 @@ class Machine:
         """containers that are being gone through, in which a layer has no call of its own"""
         self.inside_modules = 0
         """modules whose forward is being followed"""
+        self.guesses: dict[str, Layer] = {}
+        """modules that are known by nothing but their names"""
         self.called: set[int] = set()
         """functions that were followed, by the identity of their nodes"""
         self.unit: CodeUnit = units[0]
