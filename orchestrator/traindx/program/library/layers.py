@@ -54,7 +54,7 @@ _PRETRAINED = re.compile(r"^(?:torchvision\.models|timm|segmentation_models_pyto
 _WITH_PARAMETERS = frozenset(
     ["MultiheadAttention", "Embedding", "EmbeddingBag", "PReLU", "Parameter", "?", "pretrained"]
 )
-_STATE = re.compile(r"(?:^|[._])(?:hid\w*|\w*state\w*|h|hx|hc|c|cx|hn|memory|carry|rnn_\w+)(?:[._\[]|$)", re.IGNORECASE)
+_STATE = re.compile(r"hid\w*|\w*states?|h|hx|hc|c|cx|hn|h_\w|memory|carry|rnn_\w+", re.IGNORECASE)
 
 
 def construct(m: Machine, full: str, last: str, call: Call) -> Value | None:
@@ -227,7 +227,7 @@ def _handed_on(layer: Layer | Instance, call: Call) -> Value | None:
     named += [(key.value, call.keywords[key.arg]) for key in call.node.keywords if key.arg in call.keywords]
     for node, value in named:
         mine = any(number == layer.number for part in recurrent.parts_of(value) for number, _ in part.states)
-        if mine and _STATE.search(ast.unparse(node)):
+        if mine and _STATE.fullmatch(ast.unparse(node).partition("[")[0].rpartition(".")[2]):
             return value
     return None
 
