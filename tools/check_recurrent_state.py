@@ -4,6 +4,7 @@ from pydantic import Field
 
 from traindx.detectors.program import recurrent_state
 from traindx.detectors.program.recurrent_state import CarriedState
+from traindx.program.analysis import analyse_all, known_settings
 from traindx.readers import Run
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
@@ -20,13 +21,15 @@ class StateReport(ToolOutput):
     states: list[CarriedState]
 
 
-@tool(needs=["code"], emits=recurrent_state.SIGNALS)
+@tool(needs=["code"], emits=recurrent_state.SIGNALS, timeout=120.0)
 def check_recurrent_state(given: Input, run: Run) -> StateReport:
     """Read the training loops and say which recurrent states are carried from one iteration to the next, and whether
     each is detached between backward and the next forward.
     """
     units = [unit for unit in run.program if not given.path or unit.path == given.path]
-    states, signals = recurrent_state.detect(units)
+    settings = known_settings((row.key, row.value) for row in run.settings if not row.coded)
+    followed = run.kept("program", lambda: analyse_all(run.program, settings)) if run.program else []
+    states, signals = recurrent_state.detect(units, followed)
     if not states:
         looked_in = ", ".join(unit.path for unit in units) or "no Python file"
         raise NoData(f"no training loop that carries a recurrent state; looked in: {looked_in}")

@@ -12,11 +12,19 @@ from traindx.program.library import frameworks
 from traindx.program.machine import STEPS, Machine, Spent
 from traindx.program.trace import Trace
 from traindx.program.values import Class, Function, Instance, Scope, Tensor, Value
+from traindx.readers.code.codebase import not_collecting
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import all_nodes
 
-EACH = 40_000
+EACH = 4_000
 """statements for one function that nobody calls"""
+LEAST, TOGETHER = 10_000, 600_000
+"""statements for one of many programs at least, and for all of them together"""
+ALL = 20_000
+"""statements for all of them together"""
+_FRAMEWORKS = frozenset(
+    ["torch", "lightning", "transformers", "keras", "tensorflow", "sklearn", "training-loop", "model"]
+)
 _TELLING = frozenset(
     ["backward", "zero_grad", "step", "no_grad", "eval", "inference_mode", "forward", "training_step",
      "manual_backward", "compute_loss", "DataLoader", "train_test_split", "fit_transform", "compile"]
@@ -41,10 +49,11 @@ def analyse(units: Sequence[CodeUnit], settings: Mapping[str, object] | None = N
     whole = True
     for unit in _entries(code):
         whole = _tried(machine, steps, partial(machine.scope_of, unit)) and whole
+    machine.spare = min(ALL, steps)
     for unit in code:
         whole = _tried(machine, EACH, partial(machine.scope_of, unit)) and whole
     for unit in code:
-        if unit.path in machine.scopes:
+        if unit.path in machine.scopes and unit.traits & _FRAMEWORKS:
             whole = _rest(machine, unit) and whole
     return Analysis(tuple(code), machine.trace, machine, whole)
 
@@ -65,7 +74,8 @@ def programs(units: Sequence[CodeUnit]) -> list[list[CodeUnit]]:
     for path, unit in known.items():
         if path not in reached:
             rest.setdefault(path.rpartition("/")[0], []).append(unit)
-    return [*found, *rest.values()] or [list(units)]
+    found += rest.values()
+    return found or ([list(units)] if units else [])
 
 
 def _starts(unit: CodeUnit, imported: set[str]) -> bool:
@@ -85,7 +95,10 @@ def _closure(unit: CodeUnit, known: Mapping[str, CodeUnit]) -> list[CodeUnit]:
 
 def analyse_all(units: Sequence[CodeUnit], settings: Mapping[str, object] | None = None) -> list[Analysis]:
     """Follow every program among the units for itself, those that train first."""
-    return [analyse(program, settings) for program in programs(units)]
+    found = programs(units)
+    steps = max(LEAST, min(STEPS, TOGETHER // max(1, len(found))))
+    with not_collecting():
+        return [analyse(program, settings, steps) for program in found]
 
 
 def _entries(code: Sequence[CodeUnit]) -> list[CodeUnit]:
@@ -96,8 +109,10 @@ def _entries(code: Sequence[CodeUnit]) -> list[CodeUnit]:
 
 
 def _tried(machine: Machine, steps: int, act: Callable[[], object]) -> bool:
-    """Do something within a number of steps; whether it came to its end."""
-    machine.steps = steps
+    """Do something within a number of steps, and of what is left for all; whether it came to its end."""
+    given = machine.steps = min(steps, machine.spare)
+    if given <= 0:
+        return False
     frames, calls, turns = len(machine.frames), len(machine.calls), machine.turns
     guards, grad, autocast, inside = machine.guards, machine.grad, machine.autocast, machine.inside_modules
     try:
@@ -105,6 +120,7 @@ def _tried(machine: Machine, steps: int, act: Callable[[], object]) -> bool:
     except (Spent, RecursionError):
         return False
     finally:
+        machine.spare -= given - max(0, machine.steps)
         del machine.frames[frames:]
         del machine.calls[calls:]
         machine.turns, machine.guards, machine.grad = turns, guards, grad

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 
 from traindx.program.journal import Journal
 from traindx.program.trace import Event, Loop, Trace, Turn
-from traindx.program.values import Function, Imported, Made, Place, Scope, Tensor, Value
+from traindx.program.values import Function, Imported, Layer, Made, Place, Scope, Tensor, Value
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.modules import Modules
 
 DEEPEST = 30
 """calls within calls that are followed"""
-STEPS = 150_000
-"""statements that are followed before a program is left as it is: a second of work"""
+STEPS = 60_000
+"""statements that are followed before a program is left as it is: about a second of work"""
 
 
 class Spent(Exception):
@@ -57,10 +57,14 @@ class Machine:
         """where gradients were switched off"""
         self.autocast: tuple[Made, ...] = ()
         self.steps = steps
+        self.spare = steps
+        """statements left for everything that is still to be tried"""
         self.in_sequence = 0
         """containers that are being gone through, in which a layer has no call of its own"""
         self.inside_modules = 0
         """modules whose forward is being followed"""
+        self.guesses: dict[str, Layer] = {}
+        """modules that are known by nothing but their names"""
         self.called: set[int] = set()
         """functions that were followed, by the identity of their nodes"""
         self.unit: CodeUnit = units[0]

@@ -131,6 +131,9 @@ def _marks(op: ast.operator, left: Value, right: Value) -> frozenset[str]:
     }
     if isinstance(op, ast.Div | ast.Sub | ast.Mult):
         kept -= {"zeros"}
+    if isinstance(left, Tensor) and isinstance(right, Tensor):
+        kept -= {"logprob"}
+    kept |= marks & {"gradient"}
     if isinstance(op, ast.Div) and "pixels" in kept and (number(right) is None or (number(right) or 0) > 1):
         kept -= {"pixels"}
     if isinstance(op, ast.Mult) and "pixels" in kept and (number(right) is None or abs(number(right) or 1) < 1):
@@ -213,7 +216,9 @@ def negated(m: Machine, value: Value) -> Value:
     if isinstance(value, Tensor):
         graph, sure, deps = m.attached([value])
         act = "linear" if value.act == "linear" else ""
-        return value.but(graph=graph, sure=sure, deps=deps, sign=-value.sign, act=act, marks=_flipped(value.marks))
+        # The negative of a log-probability is a loss, not a negated one.
+        sign = value.sign if "logprob" in value.marks and value.loss is None else -value.sign
+        return value.but(graph=graph, sure=sure, deps=deps, sign=sign, act=act, marks=_flipped(value.marks))
     if isinstance(value, Plain) and isinstance(value.value, int | float):
         return Plain(-value.value, value.sure, "", value.counts)
     return UNKNOWN
@@ -232,6 +237,8 @@ def augmented(m: Machine, node: ast.AugAssign) -> Value:
     left, right = evaluate(m, node.target), evaluate(m, node.value)
     if isinstance(left, Tensor) and left.graph:
         m.event("in-place", node, left, value=right)
+    if isinstance(left, Tensor) and "leaf" in left.marks and not m.grad:
+        return left  # a parameter that is updated by hand stays one
     if isinstance(left, Items) and isinstance(node.op, ast.Add):
         more = right.items if isinstance(right, Items) else [right]
         m.journal.put(left, "items", [*left.items, *more][:60])

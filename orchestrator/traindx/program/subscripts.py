@@ -137,7 +137,7 @@ def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:
             if isinstance(key, Tensor):
                 marks -= {"sorted", "in-classes"} if "shuffled" in key.marks else set()
                 marks |= {"sorted"} if "order" in key.marks else set()
-            if at > 0 and isinstance(part, ast.Name) and m.turns and m.turns[-1].loop.variable == part.id:
+            if isinstance(part, ast.Name) and _counts_up(m, part.id):
                 marks.add("time-step")
             at = _picked(key, shape, at)
     graph, sure, deps = m.attached([owner])
@@ -163,6 +163,15 @@ def _rows(m: Machine, owner: Tensor, part: ast.expr) -> tuple[float, float] | No
     if low is None or high is None or low < 0 or high < 0:
         return None
     return (low, high)
+
+
+def _counts_up(m: Machine, name: str) -> bool:
+    """Whether a name is the counter of the innermost loop, which goes through a range."""
+    loop = m.turns[-1].loop if m.turns else None
+    if loop is None or loop.variable != name:
+        return False
+    source = loop.source.source if isinstance(loop.source, Stream) else loop.source
+    return isinstance(source, Made) and source.kind == "range"
 
 
 def _picked(key: Value, shape: list[int | None] | None, at: int) -> int:

@@ -173,6 +173,7 @@ class Class(Value):
     scope: Scope
     bases: tuple[Value, ...]
     members: dict[str, Value]
+    _known: set[str] | None = None
 
     def find(self, name: str, depth: int = 8) -> Value | None:
         """A member of the class or of the first base that has it."""
@@ -186,12 +187,15 @@ class Class(Value):
 
     def library_bases(self, depth: int = 8) -> set[str]:
         """The full names of the library classes it descends from."""
+        if self._known is not None:
+            return self._known
         names: set[str] = set()
         for base in self.bases if depth else ():
             if isinstance(base, Library):
                 names.add(base.name)
             elif isinstance(base, Class):
                 names |= base.library_bases(depth - 1)
+        self._known = names
         return names
 
     def descends(self, *endings: str) -> bool:

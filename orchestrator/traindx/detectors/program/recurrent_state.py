@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from traindx.contract import Fact, Signal, Value
 from traindx.detectors.citing import cite_line
+from traindx.program.analysis import Analysis
+from traindx.program.states import reused
 from traindx.readers.code.codeunit import CodeUnit
 
 SIGNALS = {
@@ -30,21 +32,34 @@ class CarriedState(Value):
     detached: bool
 
 
-def detect(code: Sequence[CodeUnit]) -> tuple[list[CarriedState], list[Signal]]:
-    """Every state that a training loop carries, and what that says."""
+def detect(code: Sequence[CodeUnit], followed: Sequence[Analysis] = ()) -> tuple[list[CarriedState], list[Signal]]:
+    """Every state that a training loop carries, and what that says; where the program was followed, that decides."""
+    seen = _followed(followed)
     states: list[CarriedState] = []
     signals: list[Signal] = []
     for unit in code:
         for loop in training_loops(unit.tree):
             carried = carried_in(loop)
             for name, line in carried.items():
-                detached = _is_cut(loop, name)
                 place = unit.file_line(line)
+                detached = seen.get((unit.path, place), _is_cut(loop, name))
                 states.append(CarriedState(name=name, path=unit.path, line=place, detached=detached))
                 signals.append(_state_signal(unit.path, name, place, detached))
             if carried:
                 signals.extend(_retained(unit, loop))
     return states, signals
+
+
+def _followed(analyses: Sequence[Analysis]) -> dict[tuple[str, int], bool]:
+    """Whether the state that a line hands on is cut from its graph, for lines at which a recurrent call was seen."""
+    found: dict[tuple[str, int], bool] = {}
+    for analysis in analyses:
+        attached = {id(row.call.place.node) for row in reused(analysis)}
+        for event in analysis.trace.of("recurrent"):
+            for place in (event.place, *event.calls):
+                known = (place.unit.path, place.unit.file_line(place.line))
+                found[known] = found.get(known, True) and id(event.place.node) not in attached
+    return found
 
 
 def training_loops(tree: ast.AST) -> list[ast.For | ast.While]:

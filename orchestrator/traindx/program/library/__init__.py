@@ -90,12 +90,13 @@ def call_unknown(m: Machine, callee: Value, call: Call) -> Value:
     if looks_like_loss(name):
         return losses.apply(m, Made(kind="loss"), call)
     if isinstance(callee, Guess) and looks_like_model(name):
-        layer = Layer(kind="?", guessed=True)
+        layer = m.guesses.setdefault(name, Layer(kind="?", guessed=True))
         m.trace.layers[layer.number] = layer
         return layers.apply(m, layer, call)
     m.event("foreign", call.node, callee, call=call, name=name)
     if call.tensors:
-        return tensors.mixed(m, call.tensors, marks=frozenset({"opaque"}))
+        # Whether it keeps the graph is anybody's guess.
+        return tensors.mixed(m, call.tensors, marks=frozenset({"opaque"})).but(sure=False)
     return Guess(name.rpartition(".")[2])
 
 

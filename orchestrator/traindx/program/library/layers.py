@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING
 
@@ -50,8 +51,10 @@ _WRAPPERS = frozenset(["DataParallel", "DistributedDataParallel", "FullyShardedD
                        "SyncBatchNorm", "convert_sync_batchnorm", "get_peft_model", "trace",
                        "fully_shard"])  # fmt: skip
 _PRETRAINED = re.compile(r"^(?:torchvision\.models|timm|segmentation_models_pytorch|efficientnet_pytorch|open_clip)\.")
-_BUILT = frozenset(["Transformer", "TransformerEncoder", "TransformerDecoder", "TransformerEncoderLayer",
-                    "TransformerDecoderLayer", "MultiheadAttention", "Embedding", "EmbeddingBag"])  # fmt: skip
+_WITH_PARAMETERS = frozenset(
+    ["MultiheadAttention", "Embedding", "EmbeddingBag", "PReLU", "Parameter", "?", "pretrained"]
+)
+_STATE = re.compile(r"hid\w*|\w*states?|h|hx|hc|c|cx|hn|h_\w|memory|carry|rnn_\w+", re.IGNORECASE)
 
 
 def construct(m: Machine, full: str, last: str, call: Call) -> Value | None:
@@ -177,9 +180,8 @@ def frozen(layer: Layer | Instance) -> bool:
 def opaque(m: Machine, layer: Layer | Instance, call: Call) -> Value:
     """A module that nobody knows: whatever it returns depends on its parameters and on what goes in."""
     given = [part for value in [*call.args, *call.keywords.values()] for part in recurrent.parts_of(value)]
-    held = [part for part in given if any(number == layer.number for number, _ in part.states)]
-    if held:
-        state = next((v for v in [*call.args, *call.keywords.values()] if held[0] in recurrent.parts_of(v)), held[0])
+    state = _handed_on(layer, call)
+    if state is not None:
         m.event("recurrent", call.node, layer, input=given[0], state=state, length=None)
     made = parametric(m, layer, given, None)
     return made.marked("opaque", "state").but(states=made.states | {(layer.number, m.serial)})
@@ -196,9 +198,7 @@ def leaves(m: Machine, value: Value, depth: int = 12) -> frozenset[int]:
         if value.kind in CONTAINERS or inner:
             found = frozenset().union(*(leaves(m, child, depth - 1) for child in inner))
             return found if value.kind in CONTAINERS else found | {value.number}
-        if value.kind in ACTIVATING or value.kind in PASSING or DROPOUTS.match(value.kind) or _POOLS.search(value.kind):
-            return NOTHING
-        return frozenset({value.number})
+        return frozenset({value.number}) if _has_parameters(value.kind) else NOTHING
     if isinstance(value, Instance):
         found = frozenset().union(
             *(leaves(m, child, depth - 1) for child in children(value) if isinstance(child, Layer | Instance | Tensor))
@@ -208,6 +208,28 @@ def leaves(m: Machine, value: Value, depth: int = 12) -> frozenset[int]:
             return frozenset({value.number})
         return found
     return NOTHING
+
+
+def _has_parameters(kind: str) -> bool:
+    return (
+        kind in LINEAR
+        or kind in recurrent.KINDS
+        or kind in _WITH_PARAMETERS
+        or CONVOLUTIONS.match(kind) is not None
+        or (NORMS.search(kind) is not None and not kind.startswith("InstanceNorm"))
+        or kind.startswith(("Transformer", "keras"))
+    )
+
+
+def _handed_on(layer: Layer | Instance, call: Call) -> Value | None:
+    """The state that an unknown module gets back from itself, told by its name."""
+    named = [*zip(call.node.args, call.args, strict=False)]
+    named += [(key.value, call.keywords[key.arg]) for key in call.node.keywords if key.arg in call.keywords]
+    for node, value in named:
+        mine = any(number == layer.number for part in recurrent.parts_of(value) for number, _ in part.states)
+        if mine and _STATE.fullmatch(ast.unparse(node).partition("[")[0].rpartition(".")[2]):
+            return value
+    return None
 
 
 def _is_opaque(value: Instance) -> bool:

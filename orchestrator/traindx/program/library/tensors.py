@@ -14,6 +14,7 @@ from traindx.program.values import (
     Guess,
     Items,
     LossTerm,
+    Parameters,
     Plain,
     Shape,
     Stream,
@@ -165,6 +166,11 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
         kept = owner.marks - {"pixels"} if name in {"div", "div_"} else owner.marks
         made = mixed(m, [owner, *call.tensors], shape)
         return made.but(loss=owner.loss, sign=owner.sign, divided=owner.divided or name in {"div", "div_"}, marks=kept)
+    if name == "zero_" and "gradient" in owner.marks:
+        m.event("zero", call.node, Parameters(NOTHING, False))
+        return owner
+    if name == "log_prob":
+        return mixed(m, [owner, *call.tensors], owner.shape, frozenset({"logprob"}))
     if name in {"zero_", "fill_", "normal_", "uniform_", "copy_"}:
         m.event("overwritten", call.node, owner)
         return owner
@@ -214,9 +220,18 @@ def _same(m: Machine, name: str, owner: Tensor, call: Call) -> Value:
         made = made.marked("pixels")
     if name == "sort":
         made = made.marked("sorted")
+    if name == "dropout" and _always(call):
+        m.event("always-drops", call.node, owner)
     if name in {"float", "astype", "to"} and dtype == "float" and "pixels" in made.marks:
         made = made.but(made=m.place(call.node))
     return made.but(dtype=dtype)
+
+
+def _always(call: Call) -> bool:
+    """Whether a functional dropout drops in evaluation as well."""
+    told = call.keywords.get("training", call.args[2] if len(call.args) > 2 else Plain(True))
+    rate = call.keywords.get("p", call.args[1] if len(call.args) > 1 else Plain(0.5))
+    return isinstance(told, Plain) and told.value is True and not (isinstance(rate, Plain) and rate.value == 0)
 
 
 def _cut(m: Machine, name: str, owner: Tensor, args: list[Value], call: Call) -> Value:

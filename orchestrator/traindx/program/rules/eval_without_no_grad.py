@@ -18,8 +18,9 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.queries import is_evaluation, loops_with, spelled
-from traindx.program.values import Place, Tensor
+from traindx.program.queries import called, is_evaluation, loops_with, spelled
+from traindx.program.trace import Loop
+from traindx.program.values import Instance, Items, Layer, Made, Place, Stream, Tensor
 
 ID = "eval-without-no-grad"
 SAYS = ("proven", "suspected")
@@ -35,10 +36,12 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         loop = event.loop
         if loop is None or id(loop.node) in learning or not event.grad or id(loop.node) in seen:
             continue
+        if isinstance(loop.source, Layer | Instance | Items) or called(event) == loop.variable:
+            continue  # a loop over layers is part of one pass
         evaluates = is_evaluation(event) or bool(event.facts.get("passive"))
         if not evaluates or not trace.of("backward"):
             continue
-        held = kept.get(id(loop.node))
+        held = kept.get(id(loop.node)) if not _counts(loop) else None
         value = held.subject if held is not None else None
         # A sum of losses in a loop without backward may still be the loss itself: then a backward follows.
         if isinstance(value, Tensor) and any(serial in analysis.machine.spent for serial in value.graph):
@@ -55,3 +58,9 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             facts={"loop_place": place.text, "forward_place": event.place.text, **({"kept": name} if name else {})},
             also=((event.place, f"records a graph: `{spelled(event.place.node)}`"),),
         )
+
+
+def _counts(loop: Loop) -> bool:
+    """Whether a loop counts, as one that decodes step by step does, and does not go through batches."""
+    source = loop.source.source if isinstance(loop.source, Stream) else loop.source
+    return isinstance(source, Made) and source.kind == "range"

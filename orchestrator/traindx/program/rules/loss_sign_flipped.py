@@ -34,6 +34,14 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     alone = len({made.number for made in trains}) == 1
     for event in trace.of("backward"):
         value = tensor_of(event)
+        if value is not None and value.loss is None and "logprob" in value.marks and value.sign > 0 and trains:
+            yield Finding(
+                ID,
+                event.place,
+                "the optimizer descends on a log-probability: every step makes the data less likely",
+                proven=alone and not any(is_true(made.keywords.get("maximize")) for made in trains),
+                facts={"loss_place": event.place.text, "backward_place": event.place.text},
+            )
         if value is None or value.loss is None or value.loss.kind not in _MINIMISED:
             continue
         turned = any(is_true(made.keywords.get("maximize")) for made in trains)

@@ -33,6 +33,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     trace = analysis.trace
     trained = trained_layers(trace)
     learning = loops_with(trace, "backward")
+    yield from _always_dropping(trace)
     for event in trace.of("forward"):
         active = event.facts.get("active", [])
         if not active or event.facts.get("passive") or not _evaluates(trace, event, learning):
@@ -53,6 +54,20 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             facts={"forward_place": event.place.text, "mode_layer": layer.kind, "model": called(event)},
             also=tuple(also),
         )
+
+
+def _always_dropping(trace: Trace) -> Iterator[Finding]:
+    """`F.dropout(x)` without `training=self.training` drops in evaluation too."""
+    inside = {event.function for event in trace.of("always-drops") if event.grad}
+    for event in trace.of("always-drops"):
+        if not event.grad and event.function in inside and trace.of("backward"):
+            yield Finding(
+                ID,
+                event.place,
+                "this dropout is active in evaluation too: it is not told `training=self.training`",
+                facts={"forward_place": event.place.text, "mode_layer": "F.dropout"},
+                also=((event.off, "evaluates without gradients"),) if event.off is not None else (),
+            )
 
 
 def _loops(event: Event) -> list[Place]:

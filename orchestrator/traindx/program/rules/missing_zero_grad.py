@@ -22,7 +22,8 @@ from itertools import pairwise
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import handed_out, is_zeroing, steps, surely_reaches
-from traindx.program.values import Made
+from traindx.program.trace import Trace
+from traindx.program.values import Made, Tensor
 
 ID = "missing-zero-grad"
 SAYS = ("proven", "suspected")
@@ -31,13 +32,18 @@ SAYS = ("proven", "suspected")
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at each pair of consecutive steps."""
     trace = analysis.trace
+    yield from _by_hand(trace)
     for events in steps(trace).values():
         optimizer = events[0].subject
         if not isinstance(optimizer, Made) or optimizer.kind != "optimizer" or events[0].facts.get("managed"):
             continue
         for one, two in pairwise(events):
             between = trace.events[one.at + 1 : two.at]
-            if one.path == two.path or not any(surely_reaches(event, optimizer) for event in between):
+            if (
+                one.path == two.path
+                or one.place.node is not two.place.node
+                or not any(surely_reaches(event, optimizer) for event in between)
+            ):
                 continue
             if any(is_zeroing(event, optimizer) for event in between):
                 continue
@@ -54,6 +60,28 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 also=((back.place, "adds to the gradients of every earlier iteration"),),
             )
             break
+
+
+def _by_hand(trace: Trace) -> Iterator[Finding]:
+    """Parameters that are updated as `w -= rate * w.grad`, with gradients that nothing clears."""
+    updates = [
+        event
+        for event in trace.of("in-place")
+        if not event.grad and isinstance(given := event.facts.get("value"), Tensor) and "gradient" in given.marks
+    ]
+    for one, two in pairwise([event for event in updates if event.place.node is updates[0].place.node]):
+        between = trace.events[one.at + 1 : two.at]
+        back = next((event for event in between if event.kind == "backward"), None)
+        if back is None or one.path == two.path or any(event.kind in {"zero", "foreign"} for event in between):
+            continue
+        yield Finding(
+            ID,
+            two.place,
+            "the weights are updated by hand, and their gradients are never cleared: they add up",
+            facts={"step_place": two.place.text, "backward_place": back.place.text},
+            also=((back.place, "adds to the gradients of every earlier iteration"),),
+        )
+        return
 
 
 def _name(node: object) -> str:

@@ -37,7 +37,9 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             continue
         registered = module_layers(analysis, owner)
         for name, value in owner.fields.items():
-            hidden = [layer for layer in _held(value) if layer.number not in registered | trained]
+            held = frozenset().union(*(module_layers(analysis, part) for part in _parts(value)))
+            hidden = [trace.layers[number] for number in held - registered - trained if number in trace.layers]
+            hidden = [layer for layer in hidden if layer.kind not in {"?", "pretrained"}]
             if not hidden or name.startswith("@") or owner.cls is None:
                 continue
             place = next((layer.place for layer in hidden if layer.place is not None), None)
@@ -45,13 +47,12 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             if place is None or known in done:
                 continue
             done.add(known)
-            uses = any(layer.number in used for layer in hidden)
             yield Finding(
                 ID,
                 place,
                 f"`self.{name}` is a plain Python container: `parameters()` of `{owner.cls.node.name}` does not see"
                 " the layers in it",
-                proven=uses,
+                proven=any(layer.number in used for layer in hidden),
                 facts={"field": name, "class": owner.cls.node.name, "layer_place": place.text},
             )
 
@@ -59,10 +60,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
 _NONE = type("_None", (), {"deps": frozenset()})()
 
 
-def _held(value: Value) -> Iterator[Layer]:
-    parts = (
-        value.items if isinstance(value, Items) else list(value.entries.values()) if isinstance(value, Mapping) else []
-    )
-    for part in parts:
-        if isinstance(part, Layer) and part.kind not in {"?", "pretrained"} and not part.kind.startswith("keras"):
-            yield part
+def _parts(value: Value) -> list[Value]:
+    if isinstance(value, Items):
+        return value.items
+    return list(value.entries.values()) if isinstance(value, Mapping) else []

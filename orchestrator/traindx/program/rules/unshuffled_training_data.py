@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import class_of, loops_with
+from traindx.program.trace import Trace
 from traindx.program.values import Made, Plain, Stream, Tensor, Value
 
 ID = "unshuffled-training-data"
@@ -37,13 +38,22 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             continue
         done.add(source.number)
         why = _ordered(source.argument(0, "dataset"))
-        if why:
+        if why and _labels_count(trace, source):
             yield Finding(
                 ID,
                 source.place,
                 f"the training data comes in order, unshuffled: {why}",
                 facts={"loader_place": source.place.text, "order": why},
             )
+
+
+def _labels_count(trace: Trace, loader: Made) -> bool:
+    """Whether the labels go into the loss; of images without labels the order of folders says nothing."""
+    data = loader.argument(0, "dataset")
+    if not isinstance(data, Made) or data.kind != "images":
+        return True
+    targets = [event.facts.get("target") for event in trace.of("loss") if event.grad]
+    return any(isinstance(one, Tensor) and "target" in one.marks for one in targets)
 
 
 def _mixed(loader: Made) -> bool:

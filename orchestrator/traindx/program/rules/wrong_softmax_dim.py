@@ -29,7 +29,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             continue
         scores = before.act in {"linear", "softmax", "log_softmax"} or before.loss is not None
         size = before.shape
-        if size is None or len(size) < 2 or not scores:
+        if size is None or len(size) < 2 or not scores or size[-1] in {None, 1}:
             continue
         # The batch comes first, and its size is not that of the layer's output.
         batch_first = size[0] is None or (size[-1] is not None and size[0] != size[-1])
@@ -40,6 +40,5 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             ID,
             event.place,
             f"{name} over dimension 0, which is the batch: each sample competes with the others of its batch",
-            proven=event.kind == "softmax" or size[-1] not in {None, 1},
             facts={"dim_place": event.place.text, "operation": name},
         )

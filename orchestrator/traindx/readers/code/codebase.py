@@ -70,7 +70,7 @@ def read_code(
     started = set(entries) | set(
         reader.started(file for file in given if file.path.endswith((".sh", ".sbatch", ".slurm")))
     )
-    with _no_collecting():
+    with not_collecting():
         reader.read(started, allowance, most_bytes)
     offered, read = len(reader.files), len(reader.units) + reader.broken + reader.plain
     if offered:
@@ -102,8 +102,8 @@ def _listed(listings: Mapping[str, str], units: Iterable[CodeUnit]) -> Iterator[
 
 
 @contextmanager
-def _no_collecting() -> Iterator[None]:
-    """Parse without the cycle collector: it would go through millions of nodes, all alive, again and again."""
+def not_collecting() -> Iterator[None]:
+    """Work on syntax trees without the cycle collector, which would go through millions of live nodes each time."""
     was = gc.isenabled()
     gc.disable()
     try:

@@ -14,7 +14,9 @@ from traindx.readers.code.syntax import name_of
 def clear(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
     """Clear the gradients before the backward pass."""
     source, line = at_fact(code, facts, "backward_place")
-    text = f"{facts.get('optimizer', 'optimizer')}.zero_grad()"
+    if "optimizer" not in facts:
+        raise Unfit("each parameter's `grad` is to be set to None after the update")
+    text = f"{facts['optimizer']}.zero_grad()"
     source.insert_before(source.statement_at(line), text)
     return source.rewritten(f"The diff adds `{text}` before `backward()` ({source.place(line)}).")
 

@@ -1,0 +1,66 @@
+"""Norms of recurrent state, where they were logged: growing without bound, fading to nothing, or no longer numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from traindx.contract import Fact, Signal
+from traindx.detectors.citing import cite, where
+from traindx.readers.model import Series
+
+SIGNALS = {
+    "state-norm-explodes": "the norm of a recurrent state grows by orders of magnitude",
+    "state-norm-vanishes": "the norm of a recurrent state is next to nothing",
+    "state-norm-non-finite": "the norm of a recurrent state is NaN or Inf",
+    "state-norm-steady": "the norm of the recurrent state stays in its range",
+}
+
+_STATE = re.compile(
+    r"^\|+(?:h|c)(?:_?[tT]|_?\d)?\|+$"
+    r"|(?:^|[/_. |])(?:h|c|hx|cx|hidden|cell|state|lstm_[hc]|rnn_h)[/_. ]?(?:t|n)?[/_. |]*(?:norm|abs|rms|l2)\b"
+    r"|(?:^|[/_. ])(?:norm|rms)[/_. (]*(?:h|c|hidden|cell|state)\b",
+    re.IGNORECASE,
+)
+# A hidden state lies between -1 and 1 in each unit: with some dozen units its norm is between 0.5 and 10.
+LEAST = 0.02
+MOST = 1e3
+GROWTH = 30.0
+FEWEST = 4
+
+
+def state_norms(series: Sequence[Series]) -> list[Series]:
+    """Series that are called like the norm of a hidden or cell state."""
+    return [row for row in series if len(row) >= FEWEST and _STATE.search(row.original)]
+
+
+def detect(norms: Sequence[Series]) -> list[Signal]:
+    """What the norms say, worst first."""
+    found = [signal for row in norms if (signal := _judged(row)) is not None]
+    if not found and norms:
+        row = norms[0]
+        return [_signal("state-norm-steady", row, len(row) - 1, f"`{row.original}` stays in its range")]
+    return found
+
+
+def _judged(row: Series) -> Signal | None:
+    finite = np.isfinite(row.values)
+    if not finite.all():
+        at = int(np.argmin(finite))
+        return _signal("state-norm-non-finite", row, at, f"`{row.original}` is not a number from {where(row, at)} on")
+    start = float(np.median(row.values[: max(1, len(row) // 5)]))
+    end = float(np.median(row.values[-max(1, len(row) // 5) :]))
+    if end > MOST and end > GROWTH * max(start, 1e-9):
+        said = f"`{row.original}` grows from {start:.3g} to {end:.3g}"
+        return _signal("state-norm-explodes", row, len(row) - 1, said)
+    if float(np.max(row.values)) < LEAST:
+        said = f"`{row.original}` never exceeds {float(np.max(row.values)):.2g}: the state carries nothing"
+        return _signal("state-norm-vanishes", row, len(row) - 1, said)
+    return None
+
+
+def _signal(name: str, row: Series, at: int, claim: str) -> Signal:
+    facts: dict[str, Fact] = {"state_series": row.original, "state_norm": float(row.values[at])}
+    return Signal(id=name, claim=claim, citations=[cite(row, at, claim)], facts=facts)

@@ -1,0 +1,30 @@
+"""Logged norms of recurrent state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tools.signal_case import Case, case, check, table
+
+NORMS = "check_state_norms"
+STEADY = [4.0 + 0.1 * (n % 3) for n in range(30)]
+
+CASES = [
+    case(NORMS, "a norm that grows", table(h_norm=[2.0 * 1.6**n for n in range(30)]), "state-norm-explodes",
+         "state-norm-steady state-norm-vanishes"),
+    case(NORMS, "a norm of next to nothing", table(c_norm=[0.001 + 0.0001 * n for n in range(30)]),
+         "state-norm-vanishes", "state-norm-explodes"),
+    case(NORMS, "a norm that is no number", table(hidden_norm=[*STEADY[:20], *[float("nan")] * 10]),
+         "state-norm-non-finite", "state-norm-steady"),
+    case(NORMS, "a steady norm", table(h_norm=STEADY), "state-norm-steady",
+         "state-norm-explodes state-norm-vanishes state-norm-non-finite"),
+    case(NORMS, "the norm of gradients", table(grad_norm=[2.0 * 1.6**n for n in range(30)]),
+         silent="state-norm-explodes state-norm-steady"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("one", CASES, ids=lambda one: one.label)
+def test_a_signal_fires_where_it_must_and_only_there(one: Case, tmp_path: Path) -> None:
+    check(one, tmp_path)
