@@ -113,6 +113,19 @@ CASES: list[Case] = [
     ),
     case(
         RANKS,
+        "the rank that was told by another, and had nothing under way",
+        log(
+            [
+                *losses(5),
+                *(timeout(r) for r in (0, 1, 3)),
+                *(status(r, 913, 911) for r in (0, 1, 3)),
+                status(2, 911, 911).replace("Exception", "Observed flight recorder dump signal from another rank:"),
+            ]
+        ),
+        fires="rank-never-entered",
+    ),
+    case(
+        RANKS,
         "all ranks wait in the same collective",
         log([*losses(5), *(timeout(r) for r in range(4)), *(status(r, 913, 911) for r in range(4))]),
         fires="ranks-all-waited",

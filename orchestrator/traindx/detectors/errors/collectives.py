@@ -86,7 +86,8 @@ def speaks_of_collectives(row: LogError) -> bool:
 
 def _report(row: LogError) -> _Report | None:
     status, stuck = STATUS.search(row.text), STUCK.search(row.text)
-    if (status is None and stuck is None) or TOLD.search(row.text):
+    # A rank that was told of the timeout by another did not start it; how far it came itself counts all the same.
+    if status is None and (stuck is None or TOLD.search(row.text)):
         return None
     group, speaker = GROUP.search(row.text), SPEAKER.search(row.text)
     named = rank_in_name(row.source)
