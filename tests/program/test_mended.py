@@ -24,9 +24,8 @@ def test_the_fault_is_gone(sample: Sample, tmp_path: Path) -> None:
     code = next(change.code for change in CATALOG[sample.rule].change if change.code)
     try:
         made = rewrite(code, analysis.units, dict(finding.facts))
-    except Unfit as unfit:
-        assert str(unfit), "where nothing can be changed, the reason is said"
-        return
+    except Unfit:
+        pytest.skip("written in a way that no rewriting fits; the report says why")
     lines = made.unit.text.split("\n")
     rows = [row for number, line in enumerate(lines, 1) for row in made.lines.get(number, [line])]
     (tmp_path / made.unit.path).write_text("\n".join(rows), encoding="utf-8")
