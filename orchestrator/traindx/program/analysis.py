@@ -155,7 +155,7 @@ def _is_new(machine: Machine, function: Function) -> bool:
 
 def _telling(node: ast.AST) -> bool:
     names = {getattr(part, "attr", getattr(part, "id", "")) for part in all_nodes(node)}
-    return bool(names & _TELLING)
+    return bool(names & _TELLING) or getattr(node, "name", "") in _TELLING
 
 
 def _class(machine: Machine, cls: Class, scope: Scope) -> bool:

@@ -65,8 +65,8 @@ def outer_name(call: Event) -> str:
             names = {"hidden", "state", "h", "hx", "hc", "carry", "memory", "states", "hiddens"}
             told = ast.unparse(node.args[1])
             if any(word in told.lower() for word in names):
-                return told
-    return state_name(call) or "the state"
+                return told.removesuffix(".detach()")
+    return state_name(call).removesuffix(".detach()") or "the state"
 
 
 def _discarded(events: list[Event], call: Event, attached: list[Tensor]) -> Event | None:

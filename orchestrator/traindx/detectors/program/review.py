@@ -14,7 +14,7 @@ from traindx.program.values import Place
 MOST_PLACES = 4
 _MEANINGS = {"proven": "the program shows it", "suspected": "the program may do it"}
 SIGNALS = {
-    f"{how}-{rule.id}": SignalKind(f"{_MEANINGS[how]}: {rule.title.lower()}", rule.id, proof=how == "proven")
+    f"{how}-{rule.id}": SignalKind(f"{_MEANINGS[how]}: {rule.title.lower()}", proof=how == "proven")
     for rule in rules()
     for how in rule.says
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from traindx.program.library.tensors import created
 from traindx.program.values import (
     UNKNOWN,
     Function,
@@ -109,6 +110,10 @@ def method(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
         return _of_frame(m, owner, name, call)
     if owner.kind == "generator":
         m.event("random", call.node, owner)
+        if name in {"randn", "rand", "normal", "uniform"} and (call.args or call.keywords):
+            return created(name, call).but(origin=frozenset({id(call.node)}))
+        if name == "permutation":
+            return Tensor(marks=frozenset({"shuffled"}))
         return Tensor() if name not in {"randint", "random", "choice"} else Plain(None, "varies")
     if owner.kind == "resampler" and name in {"fit_resample", "fit_sample"}:
         return Items(

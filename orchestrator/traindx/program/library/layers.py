@@ -142,6 +142,7 @@ def apply(m: Machine, layer: Layer | Instance, call: Call) -> Value:
         made = activated(m, ACTIVATING[kind], given, call, [])
         if ACTIVATING[kind].endswith("softmax"):
             m.trace.events[-1].facts["dim"] = whole(dim)
+            m.trace.events[-1].place = applied_at(m, layer, call)
         return made.but(act_dim=whole(dim), act_at=applied_at(m, layer, call))
     if kind in PASSING or DROPOUTS.match(kind):
         return given.but(shape=_flat(kind, given.shape))

@@ -49,13 +49,21 @@ def review(*analyses: Analysis) -> list[Finding]:
     """What the rules find, each place once, what is proven first."""
     found: dict[tuple[str, str], Finding] = {}
     for rule, analysis in product(rules(), analyses):
-        for finding in rule.check(analysis):
+        for finding in _checked(rule, analysis):
             if ("proven" if finding.proven else "suspected") not in rule.says or _ignored(finding):
                 continue
             known = (finding.rule, finding.place.text)
             if known not in found or (finding.proven and not found[known].proven):
                 found[known] = finding
     return sorted(found.values(), key=lambda one: (not one.proven, one.rule, one.place.text))
+
+
+def _checked(rule: Rule, analysis: Analysis) -> list[Finding]:
+    """What one rule finds; expressions nested deeper than Python can go are left alone."""
+    try:
+        return list(rule.check(analysis))
+    except RecursionError:
+        return []
 
 
 def _ignored(finding: Finding) -> bool:

@@ -36,7 +36,8 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     for event in trace.of("forward"):
         if not event.grad or not any(at > event.at for at in learning.get(event.path, ())):
             continue
-        passive, number = event.facts.get("passive", []), getattr(event.subject, "number", 0)
+        passive = event.facts.get("passive") or event.facts.get("undecided") or []
+        number = getattr(event.subject, "number", 0)
         if event.facts.get("active"):
             started.add(number)
             continue

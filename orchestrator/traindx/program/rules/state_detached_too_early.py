@@ -74,6 +74,8 @@ def _before_the_loss(trace: Trace) -> Iterator[Finding]:
         value = tensor_of(event)
         if value is None or not value.sure or value.loss is None or not isinstance(value.loss.prediction, Tensor):
             continue
+        if not value.deps:
+            continue  # nothing at all is reached: that is a broken path, not a state
         made = value.loss.prediction
         for number, _ in made.states:
             layer = trace.layers.get(number)

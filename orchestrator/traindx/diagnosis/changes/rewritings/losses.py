@@ -32,6 +32,10 @@ def drop_activation(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewr
             if isinstance(inner, ast.expr):
                 source.replace(call, source.segment(inner))
                 return source.rewritten(f"The diff gives the loss the logits ({source.place(line)}).")
+        told = next((key.value for key in call.keywords if key.arg == "from_logits"), None)
+        if told is not None:
+            source.replace(told, "False")
+            return source.rewritten(f"The diff tells the loss to expect probabilities ({source.place(told.lineno)}).")
     raise Unfit(f"the activation at {source.place(line)} is not written in one call")
 
 

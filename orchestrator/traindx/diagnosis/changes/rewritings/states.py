@@ -57,6 +57,8 @@ def assign(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
     statement = source.statement_at(line)
     call = statement.value if isinstance(statement, ast.Expr) else None
     owner = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
+    if isinstance(call, ast.Call) and not (isinstance(call.func, ast.Attribute) and call.func.attr == "detach"):
+        owner = call.args[0] if len(call.args) == 1 and not call.keywords else None  # a helper: `repackage(h)`
     if call is None or not isinstance(owner, ast.Name | ast.Attribute | ast.Subscript):
         raise Unfit(f"what is detached at {source.place(line)} has no name to assign the result to")
     name = ast.unparse(owner)
