@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library.layers import frozen
-from traindx.program.queries import module_layers, steps
+from traindx.program.queries import module_layers, plain_parts, steps
 from traindx.program.trace import Event, tensor_of
-from traindx.program.values import Instance, Items, Layer, Made, Mapping, Parameters
+from traindx.program.values import Instance, Layer, Made, Parameters
 
 ID = "optimizer-missing-parameters"
 
@@ -33,7 +33,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     if not stepping or any(not made.known for made in [*stepping, *trace.optimizers]):
         return
     held: frozenset[int] = frozenset().union(*(made.layers for made in trace.optimizers))
-    contained = _in_containers(trace.of("module"))
+    contained = _in_containers(analysis)
     missing: dict[int, Event] = {}
     for event in trace.of("backward"):
         value = tensor_of(event)
@@ -73,12 +73,10 @@ def _written(analysis: Analysis) -> frozenset[int]:
     return found
 
 
-def _in_containers(modules: list[Event]) -> frozenset[int]:
-    found: set[int] = set()
-    for event in modules:
+def _in_containers(analysis: Analysis) -> frozenset[int]:
+    found: frozenset[int] = frozenset()
+    for event in analysis.trace.of("module"):
         owner = event.subject
         for value in owner.fields.values() if isinstance(owner, Instance) else ():
-            parts = value.items if isinstance(value, Items) else []
-            parts = list(value.entries.values()) if isinstance(value, Mapping) else parts
-            found |= {part.number for part in parts if isinstance(part, Layer)}
-    return frozenset(found)
+            found = found.union(*(module_layers(analysis, part) for part in plain_parts(value)))
+    return found
