@@ -229,9 +229,11 @@ def _capped(belief: Belief, beliefs: Sequence[Belief], weights: Weights, found: 
 def _outweighed(belief: Belief, beliefs: Sequence[Belief]) -> bool:
     """Whether something graver is proven: that a run could have trained longer is no answer to why it crashed."""
     own = belief.hypothesis
+    if not isinstance(own, FailureMode):
+        return False
     proven = [one.hypothesis for one in beliefs if one.proven and one.likely and not one.follows]
-    graver = [one for one in proven if isinstance(one, FailureMode) and isinstance(own, FailureMode)]
-    return any(SEVERITIES.index(one.severity) > SEVERITIES.index(own.severity) for one in graver if one.id != own.id)
+    others = [one for one in proven if isinstance(one, FailureMode) and one.id != own.id]
+    return any(SEVERITIES.index(one.severity) > SEVERITIES.index(own.severity) for one in others)
 
 
 def _shows(found: Collection[str], signs: Sequence[str]) -> bool:
