@@ -15,6 +15,7 @@ from traindx.detectors.checkpoints import (
     movement,
     not_finite,
     optimizer_state,
+    saved_settings,
     scale,
     unsafe,
 )
@@ -89,6 +90,7 @@ class Inspection(ToolOutput):
         **adapters.SIGNALS,
         **scale.SIGNALS,
         **agreement.SIGNALS,
+        **saved_settings.SIGNALS,
     },
 )
 def inspect_checkpoint(given: Input, run: Run) -> Inspection:
@@ -134,6 +136,7 @@ def _details(one: Saved, run: Run, freezes: bool) -> list[Signal]:
         *adapters.detect(checkpoint, measures, steps),
         *scale.detect(checkpoint, measures, steps),
         *agreement.detect(checkpoint, run.settings, _tokenizers(run), run.errors),
+        *saved_settings.detect(checkpoint, run.settings),
     ]
 
 

@@ -7,6 +7,7 @@ from traindx.detectors.data import (
     content,
     gaps,
     labels,
+    named_labels,
     order,
     overlap,
     scale,
@@ -15,6 +16,7 @@ from traindx.detectors.data import (
 from traindx.detectors.program import classes, input_scaling, loading, validation_data
 from traindx.readers import Run
 from traindx.readers.excerpts import log_heads
+from traindx.readers.tables.filenames import read_listed
 from traindx.readers.tables.samples import read_samples
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
@@ -67,7 +69,7 @@ def inspect_data(given: Input, run: Run) -> DataReport:  # noqa: ARG001 - every 
         *balance.detect(told, log_heads(run, balance.MOST_LINES), run.series),
         *order.detect(told, loading.unshuffled(code, settings)),
         *overlap.detect(close, arrays),
-        *alignment.detect(close, arrays),
+        *(alignment.detect(close, arrays) or named_labels.detect(read_listed(run))),
         *shards.detect(arrays),
         *annotations.detect(log_heads(run, annotations.MOST_LINES), run.series),
         *loading.detect(code, settings),

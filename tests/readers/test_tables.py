@@ -119,3 +119,27 @@ def test_one_value_a_row_under_the_name_that_the_row_tells(tmp_path: Path) -> No
 def test_a_table_of_samples_with_a_name_and_a_value_is_no_history(tmp_path: Path) -> None:
     (tmp_path / "prices.csv").write_text("name,value\n" + "".join(f"house {n},{100 + n}\n" for n in range(50)))
     assert Run(Scope.of(tmp_path)).series == []
+
+
+@pytest.mark.parametrize("rows", [3, 4_000])
+def test_a_row_for_each_layer_gives_a_series_for_each(rows: int) -> None:
+    told = "".join(f"{n},0,{n}.5,1.0\n{n},fc,{n}.25,2.0\n" for n in range(rows))
+    found = {
+        series.original: series for series in read_csv(io.BytesIO(f"step,layer,norm,loss\n{told}".encode()), "s.csv")
+    }
+    assert sorted(found) == ["fc/loss", "fc/norm", "layer0/loss", "layer0/norm"]
+    assert found["layer0/norm"].values.tolist() == [n + 0.5 for n in range(rows)]
+    assert found["fc/norm"].lines.tolist() == [2 * n + 3 for n in range(rows)]
+
+
+def test_a_layer_without_a_counter_is_a_column_like_others() -> None:
+    found = read_csv(io.BytesIO(b"layer,norm\n0,1.5\n1,2.5\n"), "s.csv")
+    assert "norm" in {series.original for series in found}
+
+
+def test_rows_by_layer_in_json_lines() -> None:
+    lines = [{"step": n, "layer": name, "norm": n + 0.5} for n in range(3) for name in ("in", "out")]
+    found = read_jsonl(io.BytesIO("\n".join(map(json.dumps, lines)).encode()), "s.jsonl")
+    assert {series.original: series.values.tolist() for series in found} == {
+        "in/norm": [0.5, 1.5, 2.5], "out/norm": [0.5, 1.5, 2.5]
+    }  # fmt: skip

@@ -201,3 +201,20 @@ def test_words_behind_and_before_a_name(line: str, name: str) -> None:
     series = _one("".join(line.format(n=n, v=v) + "\n" for n, v in enumerate(values, 1)), name)
     assert series.values.tolist() == values
     assert [int(at) for at in series.at] == [1, 2, 3]
+
+
+def test_two_metrics_with_a_slash_between_them_are_no_share() -> None:
+    found = {
+        series.name: series.values.tolist()
+        for series in _read("1 train 1.5/0.25 val 2.5/0.5\n2 train 1.0/0.5 val 2.0/0.75\n")
+    }
+    assert found["train/loss"] == [1.5, 1.0]
+    assert found["val/loss"] == [2.5, 2.0]
+
+
+def test_a_count_out_of_a_whole_is_a_share() -> None:
+    found = {
+        series.name: series.values.tolist()
+        for series in _read("epoch 1 loss 2.0 acc 100/400\nepoch 2 loss 1.0 acc 300/400\n")
+    }
+    assert found["train/accuracy"] == [0.25, 0.75]

@@ -30,6 +30,11 @@ def logged(**columns: float) -> dict[str, str]:
     return table(loss=falling(), **{name: [value] * 30 for name, value in columns.items()})
 
 
+def by_layer(**shares: float) -> dict[str, str]:
+    rows = [f"{step},{layer},{share},{0.1 * step}" for step in range(30) for layer, share in shares.items()]
+    return {"stats.csv": "\n".join(["step,layer,frac_units_never_positive,preact_max", *rows])}
+
+
 def layers(heading: str, *shares: float) -> dict[str, str]:
     told = " ".join(f"h{n}={share}" for n, share in enumerate(shares, 1))
     return log([f"[{n:04d}] loss={value:.4f} {heading} {told}" for n, value in enumerate(falling(), 1)])
@@ -79,6 +84,10 @@ CASES = [
     case(ACTIVE, "layers that fire", {"fit.log": "\n".join(
         f"epoch {n} | mse {v:.4f} | inactive units l1 4% l2 2% | grad l3 6e-01" for n, v in enumerate(falling()))},
          "activations-alive", "units-dead"),
+    case(ACTIVE, "a row for each layer, one of them dead", by_layer(fc1=0.03, fc2=1.0, fc3=0.0), "units-dead",
+         "activations-alive"),
+    case(ACTIVE, "a row for each layer, all of them busy", by_layer(fc1=0.03, fc2=0.1, fc3=0.0), "activations-alive",
+         "units-dead"),
     case(ACTIVE, "one activation for ten layers", {"net.py": DEEP.format(depth=10)}, "deep-saturating-stack"),
     case(ACTIVE, "a stack in a script", {"net.py": STACKED.format(depth=12)}, "deep-saturating-stack"),
     case(ACTIVE, "a small stack in a script", {"net.py": STACKED.format(depth=3)}, silent="deep-saturating-stack"),

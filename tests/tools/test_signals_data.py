@@ -31,6 +31,17 @@ def random(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
+def named(mixed: float, name: str = "") -> dict[str, str]:
+    """A list of files with their labels, of which a part is drawn anew."""
+    draw, kinds = random(3), ["wren", "siskin", "great tit", "tit"]
+    rows = []
+    for n in range(240):
+        kind = kinds[n % 4]
+        label = kinds[int(draw.integers(4))] if draw.random() < mixed else kind
+        rows.append(f"{(name or kind).replace(' ', '_')}_{n:03d}.wav,{label}")
+    return {"index.csv": "\n".join(["file,label", *rows])}
+
+
 def blobs(rows: int, seed: int = 0, classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
     """Inputs that tell their label: one cloud a class."""
     draw, centres = random(seed), random(99).normal(0, 3, (classes, 4))
@@ -193,6 +204,10 @@ CASES = [
          "labels-misaligned"),
     case(DATA, "labels drawn anew in training", noisy(1.0), "labels-noisy-in-train"),
     case(DATA, "a few wrong labels", noisy(0.05), silent="labels-noisy-in-train labels-misaligned"),
+    case(DATA, "file names of another class", named(1.0), "labels-misaligned"),
+    case(DATA, "file names of the class", named(0.0), silent="labels-misaligned"),
+    case(DATA, "labels that were corrected by hand", named(0.2), silent="labels-misaligned"),
+    case(DATA, "file names that tell no class", named(1.0, "clip"), silent="labels-misaligned"),
     case(DATA, "one grey picture", {
         f"img_{n:03d}.npy": npy(np.zeros((8, 8) if n == 7 else (8, 8, 3), "u1") + n) for n in range(10)},
          "shards-differ"),

@@ -33,6 +33,15 @@ def saved(make: Callable[[], object], **options: object) -> Callable[[], bytes]:
     return write
 
 
+def heads(checkpoint: str, given: int, more: str = "") -> dict[str, str | Callable[[], bytes]]:
+    """A checkpoint of a model with eight heads, and a configuration that loads one."""
+    args = {"n_head": 8, "d_model": 64, "num_classes": 10}
+    return {
+        "ckpt/last.pt": saved(lambda: {"model": net().state_dict(), "model_args": args, "step": 900}),
+        "eval.yaml": f"checkpoint: {checkpoint}\nmodel:\n  d_model: 64\n  n_head: {given}\n  {more}\n",
+    }
+
+
 def cut(write: Callable[[], bytes], kept: float) -> Callable[[], bytes]:
     return lambda: write()[: int(len(write()) * kept)]
 
@@ -270,6 +279,12 @@ CASES = [
     case(TOOL, "another vocabulary in the configuration",
          {"model.safetensors": stored(partial(table, 100)), "config.json": '{"vocab_size": 104}'},
          "vocab-size-differs"),
+    case(TOOL, "loaded with other heads", heads("ckpt/last.pt", 4), "model-differs-from-checkpoint"),
+    case(TOOL, "loaded with the same heads", heads("ckpt/last.pt", 8), silent="model-differs-from-checkpoint"),
+    case(TOOL, "a configuration of another checkpoint", heads("old/best.pt", 4),
+         silent="model-differs-from-checkpoint"),
+    case(TOOL, "more classes on purpose", heads("ckpt/last.pt", 8, "num_classes: 5"),
+         silent="model-differs-from-checkpoint"),
     case(TOOL, "fewer layers than configured",
          {"model.safetensors": stored(partial(blocks, 4)), "config.json": '{"num_hidden_layers": 6}'},
          "layers-differ-from-config"),

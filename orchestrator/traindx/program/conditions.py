@@ -35,6 +35,8 @@ _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+_SETTLED = frozenset({"constant", "config"})
+"""values that are written in the program, or once in the run's settings: they decide a comparison"""
 _ONCE = frozenset({"DataParallel", "DistributedDataParallel"})
 
 
@@ -77,7 +79,7 @@ def _compare(m: Machine, test: ast.Compare) -> bool | None:
     if isinstance(op, ast.Is | ast.IsNot):
         same = _same(left, right)
         return None if same is None else same is isinstance(op, ast.Is)
-    if isinstance(left, Plain) and isinstance(right, Plain) and left.sure == right.sure == "constant":
+    if isinstance(left, Plain) and isinstance(right, Plain) and {left.sure, right.sure} <= _SETTLED:
         if isinstance(left.value, str) and left.name == "__name__":
             return True if isinstance(op, ast.Eq) else None
         compared = _COMPARED.get(type(op))

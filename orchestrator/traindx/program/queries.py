@@ -124,6 +124,20 @@ def module_layers(analysis: Analysis, value: Value) -> frozenset[int]:
     return leaves(analysis.machine, value) if isinstance(value, Layer | Instance) else frozenset()
 
 
+def plain_parts(value: Value) -> list[Value]:
+    """What a Python list, tuple or dictionary holds, and those inside it."""
+    if not isinstance(value, Items | Mapping):
+        return []
+    own = value.items if isinstance(value, Items) else list(value.entries.values())
+    return [*own, *(inner for part in own if part is not value for inner in _inside(part))]
+
+
+def _inside(part: Value) -> list[Value]:
+    if isinstance(part, Items):
+        return part.items
+    return list(part.entries.values()) if isinstance(part, Mapping) else []
+
+
 def backward_turns(trace: Trace) -> set[tuple[int, ...]]:
     """The iterations in which a backward happens."""
     return {event.path for event in trace.of("backward")}

@@ -23,7 +23,7 @@ _ACTIVE = {"active", "alive", "firing", "activefrac", "activeunits"}
 _DEAD = {"dead", "inactive", "deadrelu", "deadfrac", "deadunits"}
 _NEAR_LIMIT = re.compile(r"(?:>|gt|above|over|beyond)[_ ]{0,2}(?:0?[._]9\d*|1(?:\.0)?-)(?:\D|$)|saturat|pinned")
 _SILENT = re.compile(
-    r"\b(?:dead|inactive|silent)\b|never[-_ ](?:fir|activ)|zero%?[_( ]{0,2}relu|zero[_ ]act"
+    r"\b(?:dead|inactive|silent)\b|never[-_ ](?:fir|activ|positiv)|zero%?[_( ]{0,2}relu|zero[_ ]act"
     r"|act\w{0,8}[_ ]zero|relu[_ ]zero"
 )
 _LAYER = re.compile(r"(?:h|l|a|act|layer|hidden|fc)_?\d{1,3}")

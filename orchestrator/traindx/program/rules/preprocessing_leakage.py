@@ -2,7 +2,8 @@
 
 ## What it finds
 A scaler, imputer, feature selection or vectorizer that is fitted on all data, whose result is split into training and
-validation data afterwards.
+validation data afterwards; or columns that are chosen by hand with the labels of all rows, before rows are picked for
+training and validation.
 
 ## Why it matters
 What is learned from the validation rows goes into the training data: the metric is too good, with feature selection and
@@ -14,18 +15,44 @@ Fits on the training part alone, and fits on data that is never split.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import class_of
-from traindx.program.values import Made, Tensor
+from traindx.program.selection import selections
+from traindx.program.values import Made, Place, Tensor
 
 ID = "preprocessing-leakage"
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
-    """Look at what goes into every split."""
+    """Look at what goes into every split, and at what columns are chosen by."""
+    yield from _fitted(analysis)
+    for unit in analysis.units:
+        for block in _blocks(unit.tree):
+            for found in selections(block):
+                scored, parted = Place(unit, found.scored), Place(unit, found.parted)
+                yield Finding(
+                    ID,
+                    scored,
+                    f"columns of `{found.data}` are chosen with `{found.labels}` of all rows, and rows are picked for"
+                    f" training and validation at {parted.text} afterwards",
+                    facts={"fit_place": scored.text, "split_place": parted.text, "fitted": "feature selection"},
+                    also=((parted, "picks rows of what was chosen with all of them"),),
+                )
+
+
+def _blocks(tree: ast.Module | None) -> Iterator[list[ast.stmt]]:
+    """The statements of a module, and those of each function."""
+    if tree is not None:
+        yield tree.body
+        yield from (node.body for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def _fitted(analysis: Analysis) -> Iterator[Finding]:
+    """Whatever was fitted on data that is split later."""
     trace = analysis.trace
     fits = {f"fitted-{id(event.subject)}": event for event in trace.of("fit")}
     for event in trace.of("split"):

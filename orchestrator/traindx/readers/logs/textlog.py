@@ -145,12 +145,18 @@ def numbers_of(plan: Plan, rows: Sequence[tuple[str, ...]]) -> tuple[dict[int, l
         texts[place] = list(spelled[place])
         numbers[place] = _floats(spelled[place])
         if place in form.ratios:
-            wholes = spelled[place + 1]
-            texts[place] = [f"{part}/{whole}" for part, whole in zip(texts[place], wholes, strict=True)]
-            numbers[place] = [
-                part / (whole or 1.0) for part, whole in zip(numbers[place], _floats(wholes), strict=True)
-            ]
+            _take_ratios(numbers, texts, place, spelled[place + 1])
     return numbers, texts
+
+
+def _take_ratios(
+    numbers: dict[int, list[float]], texts: dict[int, list[str]], place: int, wholes: Sequence[str]
+) -> None:
+    """`119/1000` is a share; `1.361/0.306` are two metrics of which the first is named: a whole is counted."""
+    for row, whole in enumerate(wholes):
+        if "." not in whole or "." not in texts[place][row]:
+            texts[place][row] = f"{texts[place][row]}/{whole}"
+            numbers[place][row] /= number(whole) or 1.0
 
 
 def _floats(texts: Sequence[str]) -> list[float]:

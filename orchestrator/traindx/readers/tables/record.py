@@ -22,6 +22,7 @@ _NOT_NUMBERS = {"", "-", "none", "null", "n/a", "na"}
 _NAMING_IN_ORDER = ("metric", "metric_name", "key", "tag", "name", "variable", "scalar")
 _NAMING = frozenset(_NAMING_IN_ORDER)
 _VALUES = frozenset({"value", "val", "metric_value", "scalar_value"})
+_LAYERS = frozenset({"layer", "layer_name", "layer_id", "layer_idx", "module", "module_name", "param_name"})
 _VARIANTS = ("variant", "phase", "split", "subset")
 _LONGEST_NAME = 80
 _MOST_HOMES = 10_000
@@ -188,7 +189,7 @@ def _counters(pieces: list[Floats | None], lengths: list[int], order: Places) ->
 
 
 def is_long_form(names: Iterable[str]) -> bool:
-    """Whether a table has one value a row, and a column that says of which metric: `key,value,step`."""
+    """Whether a column says what a row measures: the metric (`key,value,step`), or the layer (`step,layer,norm`)."""
     return _is_long(tuple(names))
 
 
@@ -196,13 +197,20 @@ def is_long_form(names: Iterable[str]) -> bool:
 def _is_long(names: tuple[str, ...]) -> bool:
     """Remembered: the rows of a table mostly have the same names."""
     known = {name.strip().lower() for name in names}
-    return bool(known & _NAMING) and bool(known & _VALUES)
+    return (bool(known & _NAMING) and bool(known & _VALUES)) or _is_by_layer(known)
+
+
+def _is_by_layer(known: set[str]) -> bool:
+    """Whether there is a row for each layer at each step."""
+    return len(known & _LAYERS) == 1 and any(normalise(name).kind in {"epoch", "step"} for name in known)
 
 
 def told_by_name(cells: list[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
-    """A record in the long form (trackers export it so) with its value under the name that the record tells."""
+    """A record in the long form (trackers export it so) with its values under the name that the record tells."""
     if not is_long_form(name for name, _, _ in cells):
         return cells
+    if _is_by_layer({name.strip().lower() for name, _, _ in cells}):
+        return _told_by_layer(cells)
     by_name = {name.strip().lower(): text.strip() for name, text, _ in cells}
     named = next((by_name[name] for name in _NAMING_IN_ORDER if by_name.get(name)), "")
     if not named or len(named) > _LONGEST_NAME or number(named) is not None:
@@ -213,6 +221,18 @@ def told_by_name(cells: list[tuple[str, str, int]]) -> list[tuple[str, str, int]
         (told if name.strip().lower() in _VALUES else name, text, line)
         for name, text, line in cells
         if normalise(name).kind in {"epoch", "step"} or name.strip().lower() in _VALUES
+    ]
+
+
+def _told_by_layer(cells: list[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
+    column, layer = next((name, text.strip()) for name, text, _ in cells if name.strip().lower() in _LAYERS)
+    if not layer or len(layer) > _LONGEST_NAME:
+        return cells
+    above = f"layer{layer}" if number(layer) is not None else layer
+    return [
+        (name if normalise(name).kind in {"epoch", "step"} else f"{above}/{name}", text, line)
+        for name, text, line in cells
+        if name != column
     ]
 
 
