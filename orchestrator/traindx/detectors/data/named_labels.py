@@ -8,8 +8,10 @@ from collections.abc import Sequence
 
 from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite_line
+from traindx.detectors.data import alignment
 from traindx.readers.tables.filenames import Listed
 
+SIGNALS = {"labels-misaligned": alignment.SIGNALS["labels-misaligned"]}
 FEWEST_ROWS = 40
 NAMED = 0.9
 """share of the files whose name holds exactly one of the labels: from here on names tell the class"""
