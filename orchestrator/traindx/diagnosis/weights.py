@@ -14,6 +14,7 @@ from pathlib import Path
 from traindx.definitions.content import PROMPTS
 from traindx.diagnosis.catalog import Hypothesis, Speaks
 
+FEWEST_CASES = 3
 WEIGHTS = PROMPTS / "weights.json"
 
 
@@ -42,8 +43,8 @@ class Weights:
         return self.tiers[speaks.tier] if sign > 0 else -self.against[speaks.tier]
 
     def tried(self, hypothesis: Hypothesis) -> bool:
-        """Whether labelled runs show it."""
-        return self.cases.get(hypothesis.id, 0) > 0
+        """Whether enough labelled runs show it to know how it competes."""
+        return self.cases.get(hypothesis.id, 0) >= FEWEST_CASES
 
     @classmethod
     def parse(cls, text: str) -> Weights:
