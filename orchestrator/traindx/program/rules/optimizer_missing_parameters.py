@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library.layers import frozen
-from traindx.program.queries import module_layers, steps
+from traindx.program.queries import module_layers, plain_parts, steps
 from traindx.program.trace import Event, tensor_of
-from traindx.program.values import Instance, Items, Layer, Made, Mapping, Parameters
+from traindx.program.values import Instance, Layer, Made, Parameters
 
 ID = "optimizer-missing-parameters"
 
@@ -74,12 +74,9 @@ def _written(analysis: Analysis) -> frozenset[int]:
 
 
 def _in_containers(analysis: Analysis) -> frozenset[int]:
-    found: set[int] = set()
+    found: frozenset[int] = frozenset()
     for event in analysis.trace.of("module"):
         owner = event.subject
         for value in owner.fields.values() if isinstance(owner, Instance) else ():
-            parts = value.items if isinstance(value, Items) else []
-            parts = list(value.entries.values()) if isinstance(value, Mapping) else parts
-            for part in parts:
-                found |= module_layers(analysis, part)
-    return frozenset(found)
+            found = found.union(*(module_layers(analysis, part) for part in plain_parts(value)))
+    return found

@@ -8,7 +8,7 @@ Layers that a module keeps in a Python list, tuple or dictionary, uses in its fo
 
 ## Silent
 `ModuleList`, `ModuleDict`, `Sequential`, layers that are registered under another name as well, lists of modules whose
-parameters the optimizer gets by hand.
+parameters the optimizer gets by hand, frozen models that a list hides on purpose.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.queries import module_layers, trained_layers
-from traindx.program.trace import tensor_of
-from traindx.program.values import Instance, Items, Layer, Mapping, Value
+from traindx.program.library.layers import frozen
+from traindx.program.queries import module_layers, plain_parts, trained_layers
+from traindx.program.trace import Trace, tensor_of
+from traindx.program.values import Instance, Layer, Value
 
 ID = "unregistered-modules"
 
@@ -28,8 +29,10 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     """Look into the fields of every module of the program."""
     trace = analysis.trace
     trained = trained_layers(trace)
-    used = {number for event in trace.of("backward") for number in (tensor_of(event) or _NONE).deps}
-    used |= {event.subject.number for event in trace.of("linear", "recurrent") if isinstance(event.subject, Layer)}
+    learned = {number for event in trace.of("backward") for number in (tensor_of(event) or _NONE).deps}
+    used = learned | {
+        event.subject.number for event in trace.of("linear", "recurrent") if isinstance(event.subject, Layer)
+    }
     done: set[str] = set()
     for event in trace.of("module"):
         owner = event.subject
@@ -37,22 +40,26 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             continue
         registered = module_layers(analysis, owner)
         for name, value in owner.fields.items():
-            held = frozenset().union(*(module_layers(analysis, part) for part in _parts(value)))
-            hidden = [trace.layers[number] for number in held - registered - trained if number in trace.layers]
-            hidden = [layer for layer in hidden if layer.kind not in {"?", "pretrained"}]
+            held = [(module, inner) for module in _held(value) if (inner := module_layers(analysis, module))]
+            hidden = [
+                (module, inner)
+                for module, inner in held
+                if not inner & (registered | trained) and not all(_frozen(trace, number) for number in inner)
+            ]
             if not hidden or name.startswith("@") or owner.cls is None:
                 continue
-            place = next((layer.place for layer in hidden if layer.place is not None), None)
+            place = next((module.place for module, _ in hidden if module.place is not None), None)
             known = f"{owner.cls.node.name}.{name}"
             if place is None or known in done:
                 continue
             done.add(known)
+            uses = any(inner & (used if isinstance(module, Layer) else learned) for module, inner in hidden)
             yield Finding(
                 ID,
                 place,
                 f"`self.{name}` is a plain Python container: `parameters()` of `{owner.cls.node.name}` does not see"
                 " the layers in it",
-                proven=any(layer.number in used for layer in hidden),
+                proven=uses,
                 facts={"field": name, "class": owner.cls.node.name, "layer_place": place.text},
             )
 
@@ -60,7 +67,14 @@ def check(analysis: Analysis) -> Iterator[Finding]:
 _NONE = type("_None", (), {"deps": frozenset()})()
 
 
-def _parts(value: Value) -> list[Value]:
-    if isinstance(value, Items):
-        return value.items
-    return list(value.entries.values()) if isinstance(value, Mapping) else []
+def _frozen(trace: Trace, number: int) -> bool:
+    return number in trace.layers and frozen(trace.layers[number])
+
+
+def _held(value: Value) -> Iterator[Layer | Instance]:
+    """The modules in a container: layers, containers of layers such as `Sequential`, modules of the program."""
+    for part in plain_parts(value):
+        if isinstance(part, Instance) and part.cls is not None:
+            yield part
+        if isinstance(part, Layer) and part.kind not in {"?", "pretrained"} and not part.kind.startswith("keras"):
+            yield part
