@@ -1,4 +1,4 @@
-"""How many failing runs that are diagnosed right get their fix as a diff, and whether every diff applies.
+"""How many failing runs that are diagnosed right get their fix as a diff or are told what is unknown for one.
 
 python benchmarks/diffs.py                          # the corpus and the unseen batches
 python benchmarks/diffs.py benchmarks/corpus -v     # with the runs that got none, and why
@@ -35,6 +35,11 @@ class Tried:
     refused: str
     """what `git apply --check` says against the diff"""
 
+    @property
+    def answered(self) -> bool:
+        """Whether there is a diff, or the fix says what is not known for one."""
+        return bool(self.diff) or "No diff: " in self.summary
+
 
 def tried(case: LabelledCase) -> Tried | None:
     """The fix of the first cause; None where that cause is not the right one."""
@@ -65,6 +70,9 @@ def measure(path: Path, *, verbose: bool) -> tuple[int, ...]:
     with_diff = [row for row in rows if row.diff]
     broken = [row for row in with_diff if row.refused]
     print(f"{path.name}: {len(with_diff)} of {len(rows)} have a diff, {len(broken)} of them do not apply")
+    for row in rows:
+        if not row.answered:
+            print(f"  NEITHER DIFF NOR REASON {row.name} ({row.cause}): {row.summary}")
     for row in broken:
         print(f"  DOES NOT APPLY {row.name} ({row.cause}): {row.refused}")
     if verbose:
@@ -76,22 +84,24 @@ def measure(path: Path, *, verbose: bool) -> tuple[int, ...]:
         lacking = Counter(row.cause for row in rows if not row.diff)
         print("  without:", ", ".join(f"{cause} {count}" for cause, count in lacking.most_common()))
     placed = [row for row in rows if row.known]
-    return len(rows), len(with_diff), len(placed), sum(bool(row.diff) for row in placed), len(broken)
+    answered = sum(row.answered for row in rows)
+    return len(rows), len(with_diff), len(placed), sum(bool(row.diff) for row in placed), len(broken), answered
 
 
 def main() -> int:
-    """Measure; the exit code is 1 where a diff does not apply."""
+    """Measure; the exit code is 1 where a diff does not apply, or a fix has neither a diff nor a reason."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paths", nargs="*", type=Path)
     parser.add_argument("-v", "--verbose", action="store_true")
     given = parser.parse_args()
     paths = given.paths or [HERE / "corpus", *sorted((HERE / "blind").glob("*.tar.gz"))]
     totals = [measure(path, verbose=given.verbose) for path in paths]
-    right, with_diff, placed, placed_diff, broken = (sum(column) for column in zip(*totals, strict=True))
+    right, with_diff, placed, placed_diff, broken, answered = (sum(column) for column in zip(*totals, strict=True))
     print(f"all: {with_diff} of {right} have a diff ({with_diff / max(right, 1):.0%}), {broken} do not apply")
     share = placed_diff / max(placed, 1)
     print(f"     {placed_diff} of {placed} where the fault stands in a program or a configuration ({share:.0%})")
-    return 1 if broken else 0
+    print(f"     {answered} of {right} have a diff or say what is unknown ({answered / max(right, 1):.1%})")
+    return 1 if broken or answered < right else 0
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
     python benchmarks/fit_weights.py collect SIGNALS.json [CASES ...]   the signals of every labelled run (minutes)
     python benchmarks/fit_weights.py table SIGNALS.json                 leave one batch out: what unseen ones would get
     python benchmarks/fit_weights.py write SIGNALS.json                 fit on everything, write prompts/weights.json
+    python benchmarks/fit_weights.py complete                           new signals count by their tier until then
 
 The model is the one of `traindx.diagnosis.scoring`: a softmax over every hypothesis that a signal speaks for, health
 and not knowing, followers handing over to their roots. The loss is the log-likelihood of the right answer plus a
@@ -19,7 +20,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ from traindx.diagnosis.evidence.verify import CEILING, DIRECT
 from traindx.diagnosis.merge import NOTICED
 from traindx.diagnosis.scoring import counted, weigh
 from traindx.diagnosis.signals import SignalRegistry
-from traindx.diagnosis.weights import WEIGHTS, Weights
+from traindx.diagnosis.weights import WEIGHTS, Weights, load_weights
 from traindx.evaluation import LabelledCase, Outcome, open_cases, score
 from traindx.evaluation.case import Truth
 from traindx.evaluation.score import outcome
@@ -278,6 +279,9 @@ def registry_of_tools() -> SignalRegistry:
 
 def main(arguments: Sequence[str]) -> None:
     """See the module's docstring."""
+    if arguments[0] == "complete":
+        WEIGHTS.write_text(_text(completed(load_weights(), load_catalog())), encoding="utf-8")
+        return
     what, place, roots = arguments[0], Path(arguments[1]), [Path(one) for one in arguments[2:]]
     if what == "collect":
         place.write_text(json.dumps(collect(roots or BATCHES)), encoding="utf-8")
@@ -289,6 +293,19 @@ def main(arguments: Sequence[str]) -> None:
         return
     weights = Fit(catalog, registry, rows).fitted(range(len(rows)))
     WEIGHTS.write_text(_text(weights), encoding="utf-8")
+
+
+def completed(weights: Weights, catalog: Catalog) -> Weights:
+    """The same weights, with what the catalog has gained at the magnitude of its tier and without what it has lost."""
+    fitted = {
+        one.id: {
+            name: weights.fitted[one.id].get(name, round(weights.of(one, name, speaks, sign), 2))
+            for name, speaks, sign in one.weighed()
+        }
+        for one in catalog.hypotheses
+        if one.id in weights.fitted
+    }
+    return replace(weights, fitted=fitted)
 
 
 def _text(weights: Weights) -> str:

@@ -2,12 +2,19 @@
 
 Usage: python benchmarks/ranks.py [megabytes ...]. The bar: 60 MB/s and 400 MB resident, whatever the size and however
 the launcher marks the ranks.
+
+python benchmarks/ranks.py --root [megabytes] diagnoses one log in which a rank runs out of memory and the others wait
+for it until they time out. The bar: 1,000 MB in 12 s, the rank and its error named, in bounded memory.
 """
 
+import json
 import random
 import re
+import resource
+import subprocess
 import sys
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -61,8 +68,53 @@ def plain(path: Path) -> int:
     return sum(map(len, series.values()))
 
 
+def write_failure(path: Path, megabytes: int) -> None:
+    """Every rank reports every step; rank 37 runs out of memory, and ten minutes later all others report a timeout."""
+    tails = [f"loss {2 + CHANCE.random():.4f} lr 3.000e-04 grad_norm {CHANCE.random():.3f}" for _ in range(RANKS)]
+    block = "".join(f"[rank{rank}]: step \0 {tails[rank]} tok/s {41_000 + 7 * rank}\n" for rank in range(RANKS))
+    failed = (
+        "Traceback (most recent call last):",
+        '  File "train.py", line 212, in <module>',
+        "    main()",
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.25 GiB. GPU 5 has a total of 79.1 GiB",
+    )
+    waited = (
+        "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=88121, OpType=ALLREDUCE, NumelIn=4096,"
+        " NumelOut=4096, Timeout(ms)=600000) ran for 600021 milliseconds before timing out."
+    )
+    with path.open("w") as file:
+        step = size = 0
+        while size < megabytes * 1_000_000:
+            size += file.write(block.replace("\0", str(step)))
+            step += 1
+        file.writelines(f"[rank37]: {line}\n" for line in failed)
+        file.writelines(
+            f"[rank{rank}]:[E101 02:13:{rank % 60:02d}.318 ProcessGroupNCCL.cpp:632] [Rank {rank}] {waited}\n"
+            for rank in range(RANKS)
+            if rank != 37
+        )
+
+
+def root(megabytes: int) -> None:
+    """Diagnose one such log with the command itself."""
+    command = [sys.executable, "-m", "traindx", "diagnose", "--json", "-q", "--brain", "local"]
+    with tempfile.TemporaryDirectory() as folder:
+        write_failure(Path(folder) / "train.log", megabytes)
+        begin = time.perf_counter()
+        told = subprocess.run([*command, folder], capture_output=True, text=True, check=False)
+        seconds = time.perf_counter() - begin
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    causes = json.loads(told.stdout)["root_causes"]
+    print(f"{megabytes} MB: {seconds:.1f} s, {used.ru_utime + used.ru_stime:.1f} s of processor time,")
+    print(f"at most {used.ru_maxrss / 1024:.0f} MB resident; first: {causes[0]['id'] if causes else 'nothing'}")
+    print(causes[0]["issue"] if causes else "")
+
+
 def main() -> None:
-    """Print a row for each mark and size."""
+    """Print a row for each mark and size, or how long it takes to find a root."""
+    if "--root" in sys.argv:
+        root(int(next((one for one in sys.argv[1:] if one.isdecimal()), "1000")))
+        return
     for megabytes in [int(size) for size in sys.argv[1:]] or [100, 300]:
         for style, mark in MARKS.items():
             with tempfile.TemporaryDirectory() as folder:

@@ -206,5 +206,9 @@ def test_a_variance_over_one_value_is_named_from_its_warning(tmp_path: Path) -> 
     (tmp_path / "train.log").write_text("\n".join([*lines[:3], warning, *lines[3:]]) + "\n")
     found = diagnose(tmp_path, "warning 'var(): degrees of freedom is <= 0' during training", brain="local")
     assert causes(found)[0] == "zero-variance-statistic"
+    unasked = diagnose(tmp_path, brain="local")  # the loss falls all the same: worth a look, and no diagnosis
+    assert unasked.status != "diagnosis_complete"
+    assert [one.id for one in unasked.root_causes] == ["zero-variance-statistic"]
+    assert unasked.root_causes[0].confidence < 0.5
     (tmp_path / "train.log").write_text("\n".join(lines) + "\n")
     assert causes(diagnose(tmp_path, brain="local")) == []

@@ -61,8 +61,9 @@ def test_a_label_uses_known_words_and_does_not_contradict_itself(case: LabelledC
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.truth.where], ids=_named)
 def test_the_place_of_a_fault_exists(case: LabelledCase) -> None:
-    name, _, line = case.truth.where.partition(":")
-    assert len((case.run / name).read_text(encoding="utf-8").splitlines()) >= int(line or 0)
+    for where in case.truth.where:
+        name, _, line = where.partition(":")
+        assert len((case.run / name).read_text(encoding="utf-8").splitlines()) >= int(line or 0)
 
 
 @pytest.mark.parametrize("case", FAILING, ids=_named)

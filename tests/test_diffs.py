@@ -25,7 +25,7 @@ WITH_A_DIFF = {
     "hf-intents": "training_args.json",
     "rings-cosine": "cfg.yaml",
     "shapes-cnn-sgd": "config.yaml",
-    "vae-shapes": "vae_config.json",
+    "vae-shapes": "vae.py",
     "vecfield-resume": "train.py",
 }
 WITHOUT = {

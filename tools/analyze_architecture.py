@@ -1,6 +1,7 @@
 """Whether a model's proportions make sense: what dominates, what is narrow, what is tied."""
 
 from itertools import pairwise
+from typing import Literal
 
 from pydantic import Field
 
@@ -9,6 +10,7 @@ from traindx.detectors.checkpoints import balance, parameters
 from traindx.detectors.checkpoints.balance import Parameter
 from traindx.detectors.program import layer_sizes
 from traindx.readers import Run
+from traindx.report.plot import Bars, drawn
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 NARROW = 16
@@ -16,7 +18,11 @@ NARROW = 16
 
 
 class Input(ToolInput):
-    """No options: the largest model of the run is looked at."""
+    """The largest model of the run is looked at."""
+
+    format: Literal["", "svg", "png", "both"] = Field(
+        default="", description="draw the shares as well: `svg`, `png` or `both`"
+    )
 
 
 class Bottleneck(Value):
@@ -38,10 +44,11 @@ class Architecture(ToolOutput):
     tied: dict[str, str]
     bottlenecks: list[Bottleneck]
     chart: str
+    pictures: dict[str, str] = Field(default_factory=dict, description="`svg` as text, `png` in base64")
 
 
 @tool(needs=["checkpoints", "code"], emits=balance.SIGNALS)
-def analyze_architecture(given: Input, run: Run) -> Architecture:  # noqa: ARG001 - every tool takes its input
+def analyze_architecture(given: Input, run: Run) -> Architecture:
     """Look at the proportions of the model in a checkpoint (or of the layers in the code): does an embedding hold most
     parameters, which layers are bottlenecks, which weights are tied?
     """
@@ -63,6 +70,14 @@ def analyze_architecture(given: Input, run: Run) -> Architecture:  # noqa: ARG00
         tied=told.tied,
         bottlenecks=_bottlenecks(found),
         chart=balance.chart(told.kinds),
+        pictures=drawn(
+            Bars(
+                f"{told.total:,} parameters by kind",
+                chosen.path if chosen is not None else "from the code",
+                tuple(told.kinds.items()),
+            ),
+            given.format,
+        ),
         # In code, what a loop builds many times is counted once: no word about shares.
         signals=balance.detect(told) if chosen is not None else [],
     )

@@ -2,6 +2,7 @@
 
 from traindx.detectors.curves import step_time
 from traindx.readers import Run
+from traindx.readers.series.closer import closer
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 
@@ -20,7 +21,7 @@ def check_throughput(given: Input, run: Run) -> ThroughputReport:  # noqa: ARG00
     """Compare the time spent waiting for data with that of the step, the use of the device, and the pace with the run's
     own earlier pace.
     """
-    found = step_time.detect(run.series)
+    found = step_time.detect(run.series, closer(run))
     if not found:
         raise NoData("no time per step, no throughput and no utilisation among the series tells of slowness")
     return ThroughputReport(looked_at=len(run.series), signals=found)

@@ -5,6 +5,7 @@ import numpy as np
 from traindx.detectors.curves import adversaries, latent, loss_scale, no_labels, penalty, policy, tasks
 from traindx.detectors.curves.metric_names import words_without_digits
 from traindx.detectors.curves.objective import objective
+from traindx.detectors.program.reward_code import graders
 from traindx.readers import Run
 from traindx.readers.excerpts import log_heads
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
@@ -48,7 +49,7 @@ def compare_metrics(given: Input, run: Run) -> Together:  # noqa: ARG001 - every
         *penalty.detect(run.once(objective), series),
         *(loss_scale.logged(series) or loss_scale.announced(heads)),
         *loss_scale.skipped(run.series),
-        *policy.detect(series),
+        *policy.detect(series, graders(run.program)),
         *no_labels.in_curves(run.once(objective), run.series),
         *no_labels.in_logs(log_heads(run, no_labels.MOST_LINES)),
     ]

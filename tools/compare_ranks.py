@@ -8,6 +8,7 @@ from traindx.detectors.curves.objective import objective
 from traindx.detectors.errors import collectives, stacks
 from traindx.detectors.errors.root import Logged, first_cause, read
 from traindx.readers import Run
+from traindx.readers.series.closer import closer
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 from traindx.vocabulary.error_texts import error_patterns
 
@@ -55,7 +56,7 @@ def compare_ranks(given: Input, run: Run) -> RankReport:  # noqa: ARG001 - every
         signals=[
             *(collectives.detect(reports, known) if not _failed_by_itself(run) else []),
             *stacks.detect(run.stacks),
-            *ranks.detect(run.series),
+            *ranks.detect(run.series, closer(run)),
         ],
     )
 

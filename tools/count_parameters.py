@@ -1,10 +1,13 @@
 """How many parameters a model has, and where they are."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from traindx.detectors.checkpoints import balance, parameters
 from traindx.detectors.program import layer_sizes
 from traindx.readers import Run
+from traindx.report.plot import Bars, drawn
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 
@@ -13,6 +16,9 @@ class Input(ToolInput):
 
     checkpoint: str = Field(default="", description="path of a checkpoint; the one with most parameters when empty")
     depth: int = Field(default=2, ge=1, le=8, description="parts of a name that make a module: 2 is `encoder.layers`")
+    format: Literal["", "svg", "png", "both"] = Field(
+        default="", description="draw the shares as well: `svg`, `png` or `both`"
+    )
 
 
 class ParameterCount(ToolOutput):
@@ -24,6 +30,7 @@ class ParameterCount(ToolOutput):
     by_module: dict[str, int]
     tied: dict[str, str] = Field(description="parameters that share the memory of another")
     chart: str = Field(description="the share of each module as bars of text")
+    pictures: dict[str, str] = Field(default_factory=dict, description="`svg` as text, `png` in base64")
 
 
 @tool(needs=["checkpoints", "code"])
@@ -46,4 +53,12 @@ def count_parameters(given: Input, run: Run) -> ParameterCount:
         by_module=dict(list(told.modules.items())[:100]),
         tied=told.tied,
         chart=balance.chart(told.modules),
+        pictures=drawn(
+            Bars(
+                f"{told.total:,} parameters by module",
+                chosen.path if chosen is not None else "from the code",
+                tuple(told.modules.items()),
+            ),
+            given.format,
+        ),
     )

@@ -9,6 +9,7 @@ from traindx.detectors.checkpoints import (
     adapters,
     agreement,
     batch_norm,
+    code_keys,
     damage,
     dead_units,
     gates,
@@ -90,6 +91,7 @@ class Inspection(ToolOutput):
         **adapters.SIGNALS,
         **scale.SIGNALS,
         **agreement.SIGNALS,
+        **code_keys.SIGNALS,
         **saved_settings.SIGNALS,
     },
 )
@@ -136,6 +138,7 @@ def _details(one: Saved, run: Run, freezes: bool) -> list[Signal]:
         *adapters.detect(checkpoint, measures, steps),
         *scale.detect(checkpoint, measures, steps),
         *agreement.detect(checkpoint, run.settings, _tokenizers(run), run.errors),
+        *code_keys.detect(checkpoint, run.code),
         *saved_settings.detect(checkpoint, run.settings),
     ]
 

@@ -1,5 +1,8 @@
 """Whether the data is fit to be learned from: gaps, scale, labels, order, overlap of the splits."""
 
+from collections.abc import Collection
+
+from traindx.contract import Signal
 from traindx.detectors.data import (
     alignment,
     annotations,
@@ -12,13 +15,17 @@ from traindx.detectors.data import (
     overlap,
     scale,
     shards,
+    worded_labels,
 )
-from traindx.detectors.program import classes, input_scaling, loading, validation_data
+from traindx.detectors.program import classes, input_scaling, loading, parallel_lists, validation_data
+from traindx.detectors.program.target_columns import target_columns
 from traindx.readers import Run
 from traindx.readers.excerpts import log_heads
 from traindx.readers.tables.filenames import read_listed
-from traindx.readers.tables.samples import read_samples
+from traindx.readers.tables.samples import Samples, read_samples
+from traindx.readers.tables.worded import read_worded
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
+from traindx.vocabulary.error_texts import error_patterns
 
 
 class Input(ToolInput):
@@ -50,6 +57,7 @@ class DataReport(ToolOutput):
         **input_scaling.SIGNALS,
         **validation_data.SIGNALS,
         **classes.SIGNALS,
+        **parallel_lists.SIGNALS,
     },
 )
 def inspect_data(given: Input, run: Run) -> DataReport:  # noqa: ARG001 - every tool takes its input
@@ -57,7 +65,8 @@ def inspect_data(given: Input, run: Run) -> DataReport:  # noqa: ARG001 - every 
     misaligned, class frequencies, sorted files that nobody shuffles, samples shared by training and validation.
     """
     tables, arrays, code, settings = run.tables, run.arrays, run.program, run.settings
-    told = labels.labels_of(tables, arrays)
+    targets = target_columns(code, tables)
+    told = labels.labels_of(tables, arrays, targets)
     count = classes.class_count(code, settings)
     close = read_samples(run)
     found = [
@@ -65,12 +74,20 @@ def inspect_data(given: Input, run: Run) -> DataReport:  # noqa: ARG001 - every 
         *scale.in_data(tables, arrays, left_alone=input_scaling.scales(code) is False),
         *scale.in_logs(log_heads(run, scale.MOST_LINES)),
         *content.detect(tables, arrays),
-        *labels.outside(told, count, classes.ignored_labels(code, settings)),
+        *(
+            labels.outside(told, count, classes.ignored_labels(code, settings))
+            or labels.named(told, run.errors, error_patterns(run.project))
+        ),
         *balance.detect(told, log_heads(run, balance.MOST_LINES), run.series),
-        *order.detect(told, loading.unshuffled(code, settings)),
-        *overlap.detect(close, arrays),
-        *(alignment.detect(close, arrays) or named_labels.detect(read_listed(run))),
+        *(
+            order.detect(told, loading.unshuffled(code, settings))
+            or order.in_time(tables, loading.unshuffled(code, settings))
+        ),
+        *overlap.detect(close, arrays, tables),
+        *_mixed_up(run, close, targets),
+        *parallel_lists.detect(code),
         *shards.detect(arrays),
+        *shards.empty(run.files, arrays),
         *annotations.detect(log_heads(run, annotations.MOST_LINES), run.series),
         *loading.detect(code, settings),
         *input_scaling.detect(code, settings),
@@ -81,3 +98,12 @@ def inspect_data(given: Input, run: Run) -> DataReport:  # noqa: ARG001 - every 
         raise NoData("no table or array of samples, and nothing in code or logs that tells of the data")
     names = sorted({row.path for row in arrays})
     return DataReport(tables=[row.path for row in tables], arrays=names, classes=count, signals=found)
+
+
+def _mixed_up(run: Run, close: list[Samples], targets: Collection[str]) -> list[Signal]:
+    """What numbers, names of files and words say of the labels beside them; the first that says anything."""
+    return (
+        alignment.detect(close, run.arrays, targets)
+        or named_labels.detect(read_listed(run))
+        or worded_labels.detect(read_worded(run, targets))
+    )

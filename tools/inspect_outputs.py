@@ -1,5 +1,7 @@
 """Whether the outputs vary and end: measures that were logged, files of samples and predictions, samples in logs."""
 
+import re
+
 from traindx.contract import Signal
 from traindx.detectors.outputs import confusion, endings, one_class, predicted, repetition, samples, variety
 from traindx.detectors.program import padding
@@ -9,7 +11,9 @@ from traindx.readers.logs.printed_samples import printed_samples
 from traindx.readers.model import Stretch
 from traindx.readers.tables.predictions import read_predictions, read_records
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
+from traindx.vocabulary.data_names import stem_of
 
+_NUMBER = re.compile(r"\d{1,18}")
 _TEXTS = (".txt", ".log", ".md", ".jsonl")
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 
@@ -45,7 +49,9 @@ def inspect_outputs(given: Input, run: Run) -> OutputReport:  # noqa: ARG001 - e
     """
     series = run.series
     measures = variety.measures(series)
-    files = [file.path for file in run.files if file.role == "output" and file.path.endswith((*_TEXTS, *_TABLES))]
+    files = _latest(
+        [file.path for file in run.files if file.role == "output" and file.path.endswith((*_TEXTS, *_TABLES))]
+    )
     logs = [file.path for file in run.files if file.role == "log"]
     measured = [variety.detect(row, last_line(run, row) if row.place == "line" else "") for row in measures]
     read = [
@@ -70,6 +76,14 @@ def inspect_outputs(given: Input, run: Run) -> OutputReport:  # noqa: ARG001 - e
         raise NoData("no measure of variety among the series, no file of outputs and no sample in a log")
     names = [row.original for row in measures]
     return OutputReport(series=names, files=files, printed=printed, signals=_consistent(found))
+
+
+def _latest(paths: list[str]) -> list[str]:
+    """Of files that were written step by step, `samples/step_100.txt` and on, the last: early samples mostly repeat."""
+    last: dict[str, str] = {}
+    for path in sorted(paths, key=lambda path: [int(number) for number in _NUMBER.findall(path)]):
+        last[stem_of(path)] = path
+    return sorted(last.values())
 
 
 def _predictions(run: Run, files: list[str]) -> list[Signal]:

@@ -1,6 +1,5 @@
 """The run's curve as a picture: losses, validation, what happened where, learning rate and gradient norm below."""
 
-import base64
 from typing import Literal
 
 import numpy as np
@@ -11,7 +10,7 @@ from traindx.detectors.citing import cite, where
 from traindx.detectors.curves.marks import Marking, best_point, marks, positions, with_company
 from traindx.detectors.curves.objective import Objective, adversaries, measured, objective
 from traindx.readers import Run, Series
-from traindx.report.plot import Chart, Line, Mark, Panel, png, svg
+from traindx.report.plot import Chart, Line, Mark, Panel, drawn
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
 
@@ -61,13 +60,9 @@ def visualize_loss_curve(given: Input, run: Run) -> LossPicture:
         ),
         below=tuple(_below(run, first)),
     )
-    pictures: dict[str, str] = {}
-    if given.format != "png":
-        pictures["svg"] = svg(chart)
-    if given.format != "svg":
-        pictures["png"] = base64.b64encode(png(chart)).decode("ascii")
     lines = [f"{row.name}: `{row.original}` in `{row.source}`, {len(row):,} points" for row in rows]
-    return LossPicture(title=chart.title, lines=lines, marks=[_said(mark) for mark in marked], pictures=pictures)
+    said = [_said(mark) for mark in marked]
+    return LossPicture(title=chart.title, lines=lines, marks=said, pictures=drawn(chart, given.format))
 
 
 def _said(mark: Marking) -> Marked:

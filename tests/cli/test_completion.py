@@ -57,3 +57,54 @@ def test_the_script_is_good_syntax(scripts: dict[str, str], shell: str, check: s
         pytest.skip(f"{shell} is not installed")
     (tmp_path / "script").write_text(scripts[shell])
     assert subprocess.run([shell, check, str(tmp_path / "script")], check=False).returncode == 0
+
+
+FISH = 'source "$argv[1]"; complete -C "$argv[2]" | string split -f1 \\t'
+# An interactive zsh in a terminal of its own: `compadd` is what every completion ends in, and prints its matches here.
+ZSH = r"""
+zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z 'PROMPT=; autoload -Uz compinit; compinit -D -u; source "'$1'"; bindkey "^I" complete-word'
+zpty -w z 'compadd() {
+  if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; return $?; fi
+  local -a hits; builtin compadd -A hits "$@"; local hit; for hit in $hits; do print -r -- "<h""it>$hit"; done
+  builtin compadd "$@"
+}'
+zpty -w z 'comppostfuncs=(done-completing); done-completing() { print "<the" "end>"; exit }'
+sleep 0.2
+zpty -n -w z "$2"$'\t'
+while zpty -r z line; do print -r -- "$line"; [[ $line == *'<the end>'* ]] && break; done
+"""
+
+
+def offered_by(shell: str, script: str, line: str, folder: Path) -> set[str]:
+    """What fish or zsh offers at the end of a line."""
+    (folder / "script").write_text(script)
+    how = ["--no-config", "-c", FISH] if shell == "fish" else ["-f", "-c", ZSH, "-"]
+    command = [shell, *how, str(folder / "script"), line]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, cwd=folder)
+    if shell == "fish":
+        return set(done.stdout.split())
+    return {row.partition("<hit>")[2].strip() for row in done.stdout.splitlines() if "<hit>" in row}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+@pytest.mark.parametrize(
+    ("line", "offers"),
+    [
+        ("traindx di", {"diagnose"}),
+        ("traindx diagnose --max-", {"--max-input", "--max-usd", "--max-seconds"}),
+        ("traindx diagnose --brain ", {"auto", "local", "claude"}),
+        ("traindx diagnose runs --fail-on h", {"high"}),
+        ("traindx explain lr-sch", {"lr-schedule-spike"}),
+        ("traindx tool analyze", {"analyze_architecture", "analyze_loss_curve"}),
+        ("traindx schema ", {"diagnosis", "context", "event"}),
+    ],
+)
+def test_zsh_and_fish_complete_commands_options_and_names(
+    scripts: dict[str, str], shell: str, line: str, offers: set[str], tmp_path: Path
+) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    assert offered_by(shell, scripts[shell], line, tmp_path) == offers

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.conftest import Shell, spooled
+from tests.hostile.conftest import spooled
+from tests.shells import Shell
 from traindx import TraindxError
 from traindx.contract.remark import Notable
 from traindx.pipeline.archives import ALWAYS_BYTES, is_archive, unpack

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.conftest import Shell, spooled
+from tests.hostile.conftest import spooled
+from tests.shells import Shell
 
 pytestmark = pytest.mark.slow
 

@@ -98,9 +98,36 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
             "RuntimeError: mat1 and mat2 must have the same dtype, but got Float and BFloat16",
             "RuntimeError: Found dtype Double but expected Float",
             "RuntimeError: \"addmm_impl_cpu_\" not implemented for 'Half'",
-            "ValueError: Attempting to unscale FP16 gradients.",
+            "RuntimeError: Expected object of scalar type Float but got scalar type Double for argument #1 'mat1'",
+            "TypeError: Input 'b' of 'MatMul' Op has type float64 that does not match type float32 of argument 'a'.",
         ],
         [],
+    ),
+    (
+        "error-scaler-misused",
+        [
+            "ValueError: Attempting to unscale FP16 gradients.",
+            "AssertionError: No inf checks were recorded for this optimizer.",
+            "RuntimeError: unscale_() has already been called on this optimizer since the last update().",
+        ],
+        [],
+    ),
+    (
+        "error-not-finite",
+        [
+            "ValueError: The loss returned in `training_step` is nan.",
+            "RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.",
+            "FloatingPointError: invalid value (nan) encountered in jit(update)",
+            "RuntimeError: probability tensor contains either `inf`, `nan` or element < 0",
+            "tensorflow.python.framework.errors_impl.InvalidArgumentError: Graph execution error:\n\nDetected at node"
+            " 'CheckNumerics'\nTensor had NaN values",
+        ],
+        [],
+    ),
+    (
+        "error-evicted",
+        [],
+        ["Reason:         Evicted", "Warning  Evicted  14m  kubelet  Usage of EmptyDir volume exceeds the limit"],
     ),
     (
         "error-shapes",

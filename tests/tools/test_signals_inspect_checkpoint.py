@@ -42,6 +42,32 @@ def heads(checkpoint: str, given: int, more: str = "") -> dict[str, str | Callab
     }
 
 
+EVALUATE = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(16, 16), nn.ReLU())
+        self.head = nn.Linear(16, 2)
+
+
+model = {made}
+model.load_state_dict(torch.load("best.pt"), {strict})
+"""
+
+
+def loaded(prefix: str, made: str = "Net()", strict: str = "strict=False") -> Files:
+    """A checkpoint whose names may carry a prefix, and a program that loads it into a model."""
+    shapes = {"body.0.weight": (16, 16), "body.0.bias": (16,), "head.weight": (2, 16), "head.bias": (2,)}
+    return {
+        "best.pt": saved(lambda: {f"{prefix}{name}": torch.randn(shape) for name, shape in shapes.items()}),
+        "evaluate.py": EVALUATE.format(made=made, strict=strict),
+    }
+
+
 def cut(write: Callable[[], bytes], kept: float) -> Callable[[], bytes]:
     return lambda: write()[: int(len(write()) * kept)]
 
@@ -193,6 +219,14 @@ FAILED = (
 )
 
 CASES = [
+    case(TOOL, "a prefix that loading passes over", loaded("module."), "checkpoint-keys-not-loaded"),
+    case(TOOL, "names of the model itself", loaded(""), silent="checkpoint-keys-not-loaded"),
+    case(TOOL, "a prefix that the wrapped model has too", loaded("module.", "nn.DataParallel(Net())"),
+         silent="checkpoint-keys-not-loaded"),
+    case(TOOL, "loading that would complain", loaded("module.", strict="strict=True"),
+         silent="checkpoint-keys-not-loaded"),
+    case(TOOL, "a model of unknown make", loaded("module.", "timm.create_model('vit')"),
+         silent="checkpoint-keys-not-loaded"),
     case(TOOL, "NaN weights that a run started from", {"last.pt": saved(spoilt), **NAN_FROM_THE_START},
          "weights-not-finite", "weights-not-finite-after-break"),
     case(TOOL, "NaN weights and nothing else", {"last.pt": saved(spoilt)}, "weights-not-finite"),

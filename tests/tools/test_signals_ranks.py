@@ -42,6 +42,18 @@ def steps(ranks: int, count: int = 30, slow: int = -1, stops: int = -1, every: i
     ]
 
 
+def paced(ranks: int, since: int, until: int = 999, measure: str = "compute") -> list[str]:
+    """A log whose lines begin with the bare number of a rank; from one step on rank 4 needs three times as long."""
+    lines = []
+    for step in range(120):
+        late = since <= step < until
+        for rank in range(ranks):
+            took = 210 + 3 * ((step + rank) % 4) + (430 if late and rank == 4 else 0)
+            waits = (8 if rank == 4 or not late else 440) + (step + rank) % 3
+            lines.append(f"[{rank}] it {step} {measure} {waits if 'wait' in measure else took} ms | other 12 ms")
+    return lines
+
+
 def dump(rank: int, enqueued: int, completed: int, plain: bool = False) -> bytes:
     entries = [
         {
@@ -187,6 +199,12 @@ CASES: list[Case] = [
         silent="stack-outlier",
     ),
     case(RANKS, "one rank is slow at every step", log(steps(4, slow=2)), fires="rank-slower"),
+    case(RANKS, "one rank slows down late", log(paced(6, since=70)), fires="rank-slower"),
+    case(RANKS, "one rank was slow for a while", log(paced(6, since=30, until=60)), silent="rank-slower"),
+    case(
+        RANKS, "one rank never waits, all others do", log(paced(6, since=70, measure="sync-wait")), fires="rank-slower"
+    ),
+    case(RANKS, "all wait alike", log(paced(6, since=999, measure="sync-wait")), silent="rank-slower"),
     case(RANKS, "ranks that differ by a little", log(steps(4)), silent="rank-slower rank-stopped-first"),
     case(RANKS, "one rank stops in the middle", log(steps(4, stops=3)), fires="rank-stopped-first"),
     case(

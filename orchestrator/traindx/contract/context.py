@@ -173,6 +173,10 @@ class ContextPackage(Value):
     names: dict[str, str] = Field(
         default_factory=dict, description="what the program calls `model`, `optimizer`, `loss` …"
     )
+    records: list[str] = Field(
+        default_factory=list,
+        description="configuration files that the run's own program writes: changing one changes nothing",
+    )
     git: list[CodeState] = Field(default_factory=list)
     cluster: list[ClusterSummary] = Field(default_factory=list, description="filled for distributed jobs")
     runs: list[RunSummary] = Field(default_factory=list, description="filled when the folder holds several runs")

@@ -28,6 +28,9 @@ PURPOSE = (
 NO_FAILURE = frozenset({"loss-spike-recovered", "val-better-than-train", "resumed-smoothly"})
 """what frightens people in runs that are well"""
 MOST_ODD = 2
+PROGRAMS = (".py", ".ipynb")
+CURVES = "training-monitor"
+"""the specialist whose causes show in curves"""
 NOTICED = 0.25
 """from here on a possibility is worth a word about a run that is well: `undertrained`, a spike that recovered"""
 MOST_NAMED = 3
@@ -45,7 +48,7 @@ def conclude(
 
     Who knows the first cause best reports, if it was sent; else the first in the ranking.
     """
-    ranked = sorted(_joined(causes), key=_rank)
+    ranked = _ranked(_joined(causes))
     likely = [cause for cause in ranked if cause.likely]
     owners = [one for one in findings if likely and one.specialist == likely[0].specialist]
     lead = (owners or findings)[0]
@@ -165,6 +168,28 @@ def _rank(cause: RootCause) -> tuple[bool, float, int, int, int, str]:
     held = [piece for piece in cause.evidence if piece.verified and piece.kind != "contrary"]
     direct = sum(piece.kind == "direct" for piece in held)
     return (not held, -cause.confidence, -SEVERITIES.index(cause.severity), -direct, -len(held), cause.id)
+
+
+def _ranked(causes: Sequence[RootCause]) -> list[RootCause]:
+    """The causes in order; one that stands in the program goes before an equally sure one that only curves show."""
+    ranked = sorted(causes, key=_rank)
+    if not ranked or ranked[0].specialist != CURVES or _in_program(ranked[0]):
+        return ranked
+    first = next(
+        (
+            cause
+            for cause in ranked
+            if _in_program(cause) and cause.specialist != CURVES and cause.severity != SEVERITIES[0]
+            if cause.confidence >= ranked[0].confidence
+        ),
+        ranked[0],
+    )
+    return [first, *(cause for cause in ranked if cause is not first)]
+
+
+def _in_program(cause: RootCause) -> bool:
+    """Whether a line of the program shows it."""
+    return any(p.source.endswith(PROGRAMS) and p.verified and p.kind == "direct" for p in cause.evidence)
 
 
 def _joined(causes: Sequence[RootCause]) -> list[RootCause]:

@@ -99,6 +99,7 @@ def weigh(
         {mode.id: mode.leads_to for mode in catalog.values()},
         weights.root_bonus,
         {name for name, belief in scored.items() if any(registry.is_proof(v.signal.id) for v in belief.support)},
+        {name for name, belief in scored.items() if belief.proven},
     )
     beliefs = [
         replace(belief, probability=shares.share.get(name, 0.0), follows=shares.follows.get(name, ""))
@@ -122,12 +123,14 @@ def compete(
     leads_to: Mapping[str, Sequence[str]],
     root_bonus: float,
     proven: Collection[str] = (),
+    shown: Collection[str] = (),
 ) -> Shares:
     """The softmax over the scores and not knowing (0), after followers have handed over to their roots.
 
     A follower hands over the part that its roots would win against it with `root_bonus` on their side: what is far
     surer than its supposed cause stands for itself. A root that the program itself proves (`proven`) takes all of it,
-    unless the follower is proven in the same way.
+    unless the follower is proven in the same way; so does one that an artifact shows for certain (`shown`), of all that
+    the program does not prove.
     """
     top = max([0.0, *scores.values()])
     raw = {name: math.exp(score - top) for name, score in scores.items()}
@@ -148,7 +151,7 @@ def compete(
         strength = sum(raw[cause] for cause in causes)
         if not strength:
             continue
-        certain = [cause for cause in causes if cause in proven and name not in proven]
+        certain = [cause for cause in causes if name not in proven and (cause in proven or cause in shown)]
         if certain:
             causes, strength = certain, sum(raw[cause] for cause in certain)
         handed = share[name] * (1.0 if certain else strength * bonus / (strength * bonus + raw[name]))
@@ -197,7 +200,8 @@ def counted(
 
 
 def _capped(belief: Belief, beliefs: Sequence[Belief], weights: Weights, found: Collection[str]) -> Belief:
-    """What is proven does not compete with what else is proven; what no labelled run shows stays below a bar.
+    """What is proven does not compete with what else is proven, nor with what is less grave; what no labelled run
+    shows stays below a bar.
 
     How a failure mode that no labelled run shows competes is not known: proven, it competes with health alone.
     """
@@ -208,7 +212,9 @@ def _capped(belief: Belief, beliefs: Sequence[Belief], weights: Weights, found: 
         others = sum(
             other.probability
             for other in rivals
-            if (other.proven or not tried) and not other.follows and not belief.follows
+            if (other.proven or not tried or _gravity(other) < _gravity(belief))
+            and not other.follows
+            and not belief.follows
         )
         probability = min(1.0, probability / max(1e-9, 1.0 - others))
     elif not tried:

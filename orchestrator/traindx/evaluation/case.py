@@ -11,8 +11,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from traindx.errors import DefinitionError, UnreadableInput
-from traindx.pipeline.archives import SUFFIXES
 from traindx.pipeline.inputs import laid_out
+from traindx.vocabulary.file_magic import ARCHIVES
 
 TRUTH = "truth.yaml"
 
@@ -27,15 +27,15 @@ class Truth(BaseModel):
     primary: tuple[str, ...] = Field(default=(), description="any of these as the first cause is right")
     also: tuple[str, ...] = Field(default=(), description="may be named without being wrong")
     never: tuple[str, ...] = Field(default=(), description="naming one with confidence >= 0.7 is a false alarm")
-    where: str = Field(default="", description="file, or file:line, of the fault")
+    where: tuple[str, ...] = Field(default=(), description="file, or file:line, of the fault; any of several")
     specialist: tuple[str, ...] = ()
     origin: str = ""
     source: str = ""
 
-    @field_validator("specialist", mode="before")
+    @field_validator("specialist", "where", mode="before")
     @classmethod
     def _one_or_several(cls, given: object) -> object:
-        return (given,) if isinstance(given, str) else given
+        return (given,) if isinstance(given, str) else given or ()
 
 
 class LabelledCase(BaseModel):
@@ -80,7 +80,7 @@ def _some(cases: list[LabelledCase], path: Path) -> list[LabelledCase]:
 
 def _archives(folder: Path) -> list[Path]:
     """The archives below a folder, except those that belong to a case."""
-    found = [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(SUFFIXES) and path.is_file()]
+    found = [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(ARCHIVES) and path.is_file()]
     return [path for path in found if not any((parent / TRUTH).is_file() for parent in path.parents)]
 
 

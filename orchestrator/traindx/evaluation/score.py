@@ -72,7 +72,7 @@ def outcome(
         right_any=any(name in truth.primary for name, _ in named[:3]),
         false_alarm=healthy and any(sure >= ALARM for name, sure in named if name not in truth.also),
         forbidden=[name for name, sure in named if name in truth.never and sure >= INSISTING],
-        found_place=None if healthy or not truth.where else bool({truth.where, truth.where.split(":")[0]} & places),
+        found_place=None if healthy or not truth.where else any(place in places for place in truth.where),
         right_specialist=bool(specialists) and specialists[0] in truth.specialist if truth.specialist else None,
         seconds=round(seconds, 3),
     )

@@ -38,8 +38,6 @@ def _try(case: LabelledCase) -> Outcome:
         for piece in cause.evidence
         for place in (piece.source, f"{piece.source}:{_line(piece.locator)}")
     }
-    if ":" in case.truth.where:
-        places = {place for place in places if ":" in place}
     return outcome(case, diagnosis.status, named, places, diagnosis.request.specialists, seconds)
 
 

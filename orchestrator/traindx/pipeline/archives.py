@@ -15,7 +15,7 @@ from typing import IO
 
 from traindx.contract.remark import Notable
 from traindx.errors import UnreadableInput
-from traindx.vocabulary.file_magic import PICKLES, magic_of
+from traindx.vocabulary.file_magic import ARCHIVES, PICKLES, magic_of
 
 MOST_BYTES = 2 << 30
 """unpacked, unless the user asks for more; an archive that holds more is a bomb or a data set"""
@@ -24,7 +24,6 @@ ALWAYS_BYTES = 64 << 20
 MOST_RATIO = 100
 """times the size of the archive: logs shrink to a tenth, very repetitive ones to a fiftieth, bombs to a thousandth"""
 MOST_MEMBERS = 100_000
-SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 _PIECE = 1 << 20
 _HEAD = 512
 _BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFError, OSError, RuntimeError, ValueError)
@@ -32,7 +31,7 @@ _BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFError
 
 def is_archive(path: Path) -> bool:
     """Whether to unpack a file; raises `UnreadableInput` where its name promises an archive and it is a broken one."""
-    if not path.name.lower().endswith(SUFFIXES) or not os.path.isfile(path):  # noqa: PTH113 - no name makes it raise
+    if not path.name.lower().endswith(ARCHIVES) or not os.path.isfile(path):  # noqa: PTH113 - no name makes it raise
         return False
     try:
         if zipfile.is_zipfile(path):

@@ -39,6 +39,15 @@ def with_reasons(
     if not well:
         return answered
     answered = answered.model_copy(update={"reasons": _reasons(context, signals)})
+    if not context.series and not context.artifacts.training_logs:
+        return answered.model_copy(
+            update={
+                "status": "needs_more_data",
+                "summary": "No fault was found in what was read, but no log or metrics file shows how the run went.",
+                "reasons": [],
+                "questions": [WANTED["series"]],
+            }
+        )
     unread = _unread(context)
     if unread:
         return answered.model_copy(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from traindx.program.calling import Call, call_function, call_method, instantiate
 from traindx.program.library import frameworks
-from traindx.program.machine import STEPS, Machine, Spent
+from traindx.program.machine import SECTION, STEPS, Machine, Spent
 from traindx.program.trace import Trace
 from traindx.program.values import Class, Function, Instance, Scope, Tensor, Value
 from traindx.readers.code.codebase import not_collecting
@@ -18,8 +18,8 @@ from traindx.readers.code.syntax import all_nodes
 
 EACH = 4_000
 """statements for one function that nobody calls"""
-LEAST, TOGETHER = 10_000, 600_000
-"""statements for one of many programs at least, and for all of them together"""
+TOGETHER = 1_500_000
+"""statements for all programs of a repository together; those that train come first"""
 ALL = 20_000
 """statements for all of them together"""
 _FRAMEWORKS = frozenset(
@@ -42,10 +42,16 @@ class Analysis:
     """whether everything was followed to its end"""
 
 
-def analyse(units: Sequence[CodeUnit], settings: Mapping[str, object] | None = None, steps: int = STEPS) -> Analysis:
-    """Follow the programs among the units."""
+def analyse(
+    units: Sequence[CodeUnit],
+    settings: Mapping[str, object] | None = None,
+    steps: int = STEPS,
+    followed: Collection[int] = (),
+) -> Analysis:
+    """Follow the programs among the units; functions that nothing calls, unless they were `followed` already."""
     code = [unit for unit in units if "test" not in unit.roles] or list(units)
     machine = Machine(code, settings or {}, steps)
+    machine.followed = followed
     whole = True
     for unit in _entries(code):
         whole = _tried(machine, steps, partial(machine.scope_of, unit)) and whole
@@ -95,10 +101,15 @@ def _closure(unit: CodeUnit, known: Mapping[str, CodeUnit]) -> list[CodeUnit]:
 
 def analyse_all(units: Sequence[CodeUnit], settings: Mapping[str, object] | None = None) -> list[Analysis]:
     """Follow every program among the units for itself, those that train first."""
-    found = programs(units)
-    steps = max(LEAST, min(STEPS, TOGETHER // max(1, len(found))))
+    followed: set[int] = set()
+    made: list[Analysis] = []
+    left = TOGETHER
     with not_collecting():
-        return [analyse(program, settings, steps) for program in found]
+        for program in programs(units):
+            made.append(analyse(program, settings, min(STEPS, left), followed))
+            followed |= made[-1].machine.called
+            left = max(0, left - made[-1].machine.ticks)
+    return made
 
 
 def _entries(code: Sequence[CodeUnit]) -> list[CodeUnit]:
@@ -150,7 +161,10 @@ def _called(machine: Machine, function: Function) -> None:
 
 
 def _is_new(machine: Machine, function: Function) -> bool:
-    return id(function.node) not in machine.called and _telling(function.node)
+    known = id(function.node)
+    if known in machine.called or known in machine.followed:
+        return False
+    return function.unit.once(("telling", known), partial(_telling, function.node))
 
 
 def _telling(node: ast.AST) -> bool:
@@ -189,6 +203,7 @@ def _is_forward(machine: Machine, function: Function, cls: Class) -> bool:
     return (
         function.name == "forward"
         and id(function.node) not in machine.called
+        and id(function.node) not in machine.followed
         and cls.descends("Module", "LightningModule")
     )
 
@@ -215,12 +230,19 @@ def _on(machine: Machine, owner: Instance, function: Function, scope: Scope) -> 
 
 
 def known_settings(rows: Iterable[tuple[str, object]]) -> dict[str, object]:
-    """Configuration values by the last word of their key, where that names one value only."""
+    """Configuration values by the last word of their key, where that names one value only, and by `/` and the whole
+    key; a section (`/optim`) is `SECTION`.
+    """
     found: dict[str, object] = {}
+    whole: dict[str, object] = {}
     twice: set[str] = set()
     for key, value in rows:
-        name = key.rpartition(".")[2].lower()
-        if name in found and found[name] != value:
-            twice.add(name)
-        found[name] = value
-    return {name: value for name, value in found.items() if name not in twice}
+        path = key.lower()
+        name = path.rpartition(".")[2]
+        for known, told in ((found, name), (whole, f"/{path}")):
+            if told in known and known[told] != value:
+                twice.add(told)
+            known[told] = value
+        while path := path.rpartition(".")[0]:
+            whole.setdefault(f"/{path}", SECTION)
+    return {name: value for name, value in {**found, **whole}.items() if name not in twice}

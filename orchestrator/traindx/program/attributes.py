@@ -72,7 +72,10 @@ def _library(m: Machine, owner: Library, name: str) -> Value:
 def _tensor(m: Machine, owner: Tensor, name: str, node: ast.AST) -> Value:
     if name == "data":
         cut = Cut("`.data`", m.place(node)) if owner.graph else owner.cut
-        return owner.but(graph=frozenset(), deps=frozenset(), cut=cut, loss=None)
+        if owner.deps:
+            m.event("cut", node, owner, by="`.data`")
+        marks = owner.marks | ({"detached"} if owner.graph else frozenset())
+        return owner.but(graph=frozenset(), deps=frozenset(), cut=cut, loss=None, marks=marks)
     if name in {"shape"}:
         shape = owner.shape
         return (
@@ -110,6 +113,9 @@ def _instance(m: Machine, owner: Instance, name: str) -> Value:
         return Method(owner, name, found)
     if found is not None:
         return found
+    asked = owner.cls.find("__getattr__") if owner.cls is not None and not name.startswith("_") else None
+    if isinstance(asked, Function):
+        return call_method(m, owner, asked, [Plain(name)], {})
     return Method(owner, name)
 
 
@@ -138,8 +144,10 @@ def _made(m: Machine, owner: Made, name: str) -> Value:
     if name in owner.fields:
         return owner.fields[name]
     if owner.kind == "config":
-        found = configured(m, name)
-        return found if isinstance(found, Plain) else Method(owner, name) if name in _OF_A_DICT else found
+        found = configured(m, name, owner.fields.get("@section"))
+        return Method(owner, name) if isinstance(found, Guess) and name in _OF_A_DICT else found
+    if owner.kind == "frame":
+        return _column(owner, name)
     if owner.kind == "optimizer" and name == "param_groups":
         return Items([Mapping({"params": Parameters(owner.layers, owner.known)}, True)], "list", True)
     if owner.kind in {"DataLoader", "loader"} and name == "dataset":
@@ -152,6 +160,24 @@ def _made(m: Machine, owner: Made, name: str) -> Value:
     return Method(owner, name)
 
 
+def _column(owner: Made, name: str) -> Value:
+    """`frame.values`, `frame.column`; anything with the name of a method is one."""
+    from traindx.program.library import permutations
+
+    if name in _OF_A_FRAME or name.startswith(("to_", "is", "drop", "group", "sort", "set_", "reset", "str", "dt")):
+        return Method(owner, name)
+    shape = (None, None) if name in {"values", "T"} else (None,)
+    return Tensor(origin=permutations.origin(owner), order=permutations.order(owner), shape=shape, marks=_TABLE)
+
+
+_TABLE = frozenset({"table"})
+_OF_A_FRAME = frozenset(
+    ["loc", "iloc", "at", "iat", "sample", "head", "tail", "copy", "merge", "join", "apply", "map", "astype", "fillna",
+     "describe", "info", "mean", "std", "sum", "min", "max", "median", "shape", "columns", "index", "rename", "items",
+     "iterrows", "itertuples", "assign", "query", "filter", "pop", "corr", "nunique", "unique", "value_counts",
+     "dtypes", "reindex", "append", "concat", "pivot", "pivot_table", "melt", "plot", "clip", "where", "mask",
+     "count"]
+)  # fmt: skip
 _OF_A_DICT = frozenset({"get", "items", "keys", "values", "copy", "update"})
 
 
@@ -160,7 +186,7 @@ def _guessed(m: Machine, owner: Guess, name: str) -> Value:
 
     if owner.name.rpartition(".")[2] in {"args", "cfg", "config", "hparams", "opt", "params", "FLAGS", "flags", "conf"}:
         found = configured(m, name)
-        if isinstance(found, Plain):
+        if not isinstance(found, Guess):
             return found
     if name in {"shape", "device", "dtype"}:
         return UNKNOWN

@@ -114,7 +114,7 @@ def _attribute(m: Machine, target: ast.Attribute, value: Value, node: ast.AST) -
         m.journal.set(owner.scope.names, name, value)
     elif isinstance(owner, Object):
         if name == "requires_grad" and isinstance(owner, Instance | Layer):
-            m.event("useless-freeze", node, owner)
+            m.event("useless-freeze", node, owner, value=value)
         if isinstance(owner, Made) and name in {"grad", "data"}:
             return
         if isinstance(value, Plain) and not value.name:

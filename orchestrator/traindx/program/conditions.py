@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from traindx.program import expressions
+from traindx.program.streams import batches
 from traindx.program.values import (
     Class,
     Function,
@@ -73,8 +74,33 @@ def truth_of(value: Value) -> bool | None:
     return None
 
 
+def _never_divides(m: Machine, test: ast.Compare) -> bool:
+    """Whether `(i + 1) % every == 0` holds in no batch of the epoch: there are fewer batches than that."""
+    left, zero = test.left, test.comparators[0]
+    if not (isinstance(test.ops[0], ast.Eq) and isinstance(zero, ast.Constant) and zero.value == 0 and m.turns):
+        return False
+    if not isinstance(left, ast.BinOp) or not isinstance(left.op, ast.Mod) or not isinstance(left.left, ast.BinOp):
+        return False
+    counted, one = left.left.left, left.left.right
+    if not isinstance(left.left.op, ast.Add) or not (isinstance(one, ast.Constant) and one.value == 1):
+        return False
+    loop = m.turns[-1].loop
+    target = loop.node.target if isinstance(loop.node, ast.For) else None
+    if not (isinstance(target, ast.Tuple) and ast.unparse(target.elts[0]) == ast.unparse(counted)):
+        return False
+    every, turns = expressions.evaluate(m, left.right), batches(m, loop.source)
+    if not isinstance(every, Plain) or every.sure not in _SETTLED or not isinstance(every.value, int):
+        return False
+    if turns is None or not 0 < turns < every.value:
+        return False
+    m.event("never", test, every, batches=turns)
+    return True
+
+
 def _compare(m: Machine, test: ast.Compare) -> bool | None:
     op = test.ops[0]
+    if _never_divides(m, test):
+        return False
     left, right = expressions.evaluate(m, test.left), expressions.evaluate(m, test.comparators[0])
     if isinstance(op, ast.Is | ast.IsNot):
         same = _same(left, right)
@@ -93,6 +119,9 @@ def _compare(m: Machine, test: ast.Compare) -> bool | None:
 
 
 def _same(left: Value, right: Value) -> bool | None:
+    if isinstance(left, Plain) and isinstance(right, Plain) and isinstance(right.value, bool):
+        settled = {left.sure, right.sure} <= _SETTLED and isinstance(left.value, bool | None)
+        return left.value is right.value if settled else None
     for one, other in ((left, right), (right, left)):
         if is_none(one) and isinstance(one, Plain) and one.sure == "constant":
             if is_none(other):

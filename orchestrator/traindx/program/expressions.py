@@ -146,7 +146,7 @@ def _compare(m: Machine, node: ast.Compare) -> Value:
 
         cut = Cut("a comparison", m.place(node)) if any(part.graph for part in tensors) else None
         origin: frozenset[int] = frozenset().union(*(part.origin for part in tensors))
-        return Tensor(shape=shape, dtype="bool", cut=cut, origin=origin)
+        return Tensor(shape=shape, dtype="bool", cut=cut, origin=origin, marks=frozenset({"bits"}))
     from traindx.program.conditions import _compare as decided
 
     known = decided(m, node) if len(node.ops) == 1 else None

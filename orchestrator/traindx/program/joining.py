@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.program.values import NOTHING, UNKNOWN, Guess, Items, Mapping, Plain, Tensor, Value, is_none
+from traindx.program.values import NOTHING, UNKNOWN, Guess, Items, Layer, Mapping, Plain, Tensor, Value, is_none
 
 
 def join(one: Value, other: Value, depth: int = 4) -> Value:
@@ -28,9 +28,16 @@ def join(one: Value, other: Value, depth: int = 4) -> Value:
             return value.but(sure=False) if value.graph else value
         if isinstance(value, Tensor) and isinstance(rest, Items):
             return value.but(sure=False, graph=NOTHING)
+    if isinstance(one, Layer) and isinstance(other, Layer) and _wraps(one, other):
+        return Layer(kind="?", fields={"0": one, "1": other}, guessed=True)
     if isinstance(one, Plain) and isinstance(other, Plain):
         return Plain(one.value, "varies", one.name) if one.value != other.value else one
     return other
+
+
+def _wraps(one: Layer, other: Layer) -> bool:
+    """Whether one module is a part of the other: a last layer that only one path adds."""
+    return any(part is one for part in other.fields.values()) or any(part is other for part in one.fields.values())
 
 
 def maybe_fresh(value: Value, depth: int = 3) -> Value:
@@ -66,4 +73,5 @@ def _tensors(one: Tensor, other: Tensor) -> Tensor:
         marks=(one.marks & other.marks) | fresh,
         cut=one.cut if one.cut == other.cut else None,
         origin=one.origin | other.origin,
+        order=one.order | other.order,
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from traindx.program import binding, conditions, expressions
 from traindx.program.joining import join
 from traindx.program.streams import stream_of
-from traindx.program.values import Items, Object, Plain, Scope, Stream, Tensor, Value
+from traindx.program.values import Items, Mapping, Object, Plain, Scope, Stream, Tensor, Value
 
 if TYPE_CHECKING:
     from traindx.program.machine import Machine
@@ -91,23 +91,34 @@ def carried(m: Machine, node: ast.For | ast.AsyncFor | ast.While, mark: int, fir
             depth = len(m.turns)
             turns = {m.paths[serial][depth] for serial in serials if len(m.paths[serial]) > depth}
             if len(held) > 1 and len(turns) > 1:
-                told = _bound_as(m, value) or name
+                told = _bound_as(m, value)
+                if not told:
+                    continue
                 m.event("carried", node, held[-1], name=told, value=held[-1], spent=any(s in m.spent for s in serials))
 
 
 def _bound_as(m: Machine, value: Items) -> str:
-    """The name or field under which a list is known."""
+    """The name or field under which a list is known; empty for one that nothing holds any more."""
     scope: Scope | None = m.scope
     while scope is not None:
         for name, held in scope.names.items():
-            if held is value:
-                return name
-            if isinstance(held, Object):
-                for field, inner in held.fields.items():
-                    if inner is value:
-                        return field
+            found = _known_in(held, value, name)
+            if found:
+                return found
         scope = scope.outer
     return ""
+
+
+def _known_in(held: Value, value: Items, name: str, depth: int = 3) -> str:
+    if held is value:
+        return name
+    if isinstance(held, Object) and depth:
+        inner = held.fields
+    elif isinstance(held, Mapping) and depth:
+        inner = held.entries
+    else:
+        return ""
+    return next((found for key, part in inner.items() if (found := _known_in(part, value, key, depth - 1))), "")
 
 
 def comprehension(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -17,6 +17,10 @@ DEEPEST = 30
 """calls within calls that are followed"""
 STEPS = 60_000
 """statements that are followed before a program is left as it is: about a second of work"""
+
+
+SECTION = object()
+"""what the settings hold under the name of a section"""
 
 
 class Spent(Exception):
@@ -57,6 +61,8 @@ class Machine:
         """where gradients were switched off"""
         self.autocast: tuple[Made, ...] = ()
         self.steps = steps
+        self.ticks = 0
+        """statements that were followed in all"""
         self.spare = steps
         """statements left for everything that is still to be tried"""
         self.in_sequence = 0
@@ -67,6 +73,10 @@ class Machine:
         """modules that are known by nothing but their names"""
         self.called: set[int] = set()
         """functions that were followed, by the identity of their nodes"""
+        self.followed: Collection[int] = ()
+        """functions that were followed as part of another program"""
+        self.seeded: int | None = None
+        """the seed that the next random order is drawn with, where one was set just before"""
         self.unit: CodeUnit = units[0]
 
     @property
@@ -79,6 +89,14 @@ class Machine:
         """Where names are bound now."""
         return self.frames[-1].scope
 
+    @property
+    def function_name(self) -> str:
+        """The innermost function that is being followed; empty at the top level of a module."""
+        for frame in reversed(self.frames):
+            if frame.function is not None:
+                return frame.function.name
+        return ""
+
     def place(self, node: ast.AST) -> Place:
         """A node of the unit that is being followed."""
         return Place(self.unit, node)
@@ -86,18 +104,18 @@ class Machine:
     def tick(self, price: int = 1) -> None:
         """Count a step; raises `Spent` where there were too many."""
         self.steps -= price
+        self.ticks += price
         if self.steps < 0:
             raise Spent
 
     def event(self, kind: str, node: ast.AST, subject: Value, /, **facts: object) -> Event:
         """Write down that something happens."""
-        function = next((frame.function.name for frame in reversed(self.frames) if frame.function), "")
         found = Event(
             kind,
             self.place(node),
             self.turns,
             subject,
-            function,
+            self.function_name,
             self.guards,
             self.grad,
             len(self.trace.events),
@@ -105,7 +123,7 @@ class Machine:
             tuple(self.calls),
             self.off,
         )
-        self.trace.events.append(found)
+        self.trace.add(found)
         return found
 
     @contextmanager
@@ -131,8 +149,8 @@ class Machine:
 
     def loop(self, node: ast.AST, source: Value, variable: str = "") -> Loop:
         """A loop, known to the trace once."""
-        function = next((frame.function.name for frame in reversed(self.frames) if frame.function), "")
-        found = Loop(node, self.place(node), source, self.turns[-1].loop if self.turns else None, function, variable)
+        outer = self.turns[-1].loop if self.turns else None
+        found = Loop(node, self.place(node), source, outer, self.function_name, variable)
         self.trace.loops.append(found)
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,8 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
+_GOOD = re.compile(r"(?:^|[._\[])(?:adv\w*|gae|returns?|rewards?|targets?)(?:$|[\]_])", re.IGNORECASE)
+"""names of what tells how good an action was"""
 _SURE = ("constant", "default", "config", "varies")
 
 
@@ -100,13 +103,24 @@ def _tensors(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
         deps=deps,
         shape=shape,
         states=frozenset().union(*(part.states for part in parts)),
-        marks=_marks(op, left, right),
-        cut=next((part.cut for part in parts if part.cut), None) if not graph else None,
+        marks=_marks(op, left, right) | _policy(op, left, right),
+        cut=next((part.cut for part in parts if part.cut), None) if not deps else None,
         origin=frozenset().union(*(part.origin for part in parts)),
+        order=frozenset().union(*(part.order for part in parts)),
         dtype=next((part.dtype for part in parts if part.dtype), ""),
     )
+    if isinstance(op, ast.Add | ast.Sub) and deps and len(parts) == 2:
+        lost = next((part for part in parts if not part.deps and part.cut is not None and part.shape == ()), None)
+        if lost is not None and lost.cut is not None:
+            m.event("lost-term", node, result, cut=lost.cut)
+            result = result.marked("lost")
     if isinstance(op, ast.Sub) and graph:
         m.event("difference", node, result, left=left, right=right)
+    if "grows" in result.marks and isinstance(op, ast.Mult) and not any("grows" in part.marks for part in parts):
+        m.event("grows", node, result, what="policy")
+    if graph and isinstance(op, ast.Sub) and is_negative_kl(node):
+        m.event("grows", node, result, what="kl")
+        result = result.marked("grows")
     return _meaning(node, result, left, right)
 
 
@@ -128,6 +142,8 @@ def _marks(op: ast.operator, left: Value, right: Value) -> frozenset[str]:
         "half",
         "amp-scaled",
         "summed",
+        "lost",
+        "batched",
     }
     if isinstance(op, ast.Div | ast.Sub | ast.Mult):
         kept -= {"zeros"}
@@ -136,6 +152,8 @@ def _marks(op: ast.operator, left: Value, right: Value) -> frozenset[str]:
     kept |= marks & {"gradient"}
     if isinstance(op, ast.Div) and "pixels" in kept and (number(right) is None or (number(right) or 0) > 1):
         kept -= {"pixels"}
+    if isinstance(op, ast.Div) and (number(right) or 0) >= 200:
+        kept |= {"unit"}
     if isinstance(op, ast.Mult) and "pixels" in kept and (number(right) is None or abs(number(right) or 1) < 1):
         kept -= {"pixels"}
     if isinstance(op, ast.Sub | ast.Div) and not isinstance(right, Plain):
@@ -147,6 +165,79 @@ def _marks(op: ast.operator, left: Value, right: Value) -> frozenset[str]:
         if isinstance(left, Tensor) and isinstance(right, Tensor):
             kept |= {"difference"}
     return kept
+
+
+def is_negative_kl(node: ast.BinOp) -> bool:
+    """Whether an expression is `1 + logvar - mu ** 2 - exp(logvar)`, in any order: the negative of a divergence."""
+    added, taken = _terms(node, True)
+    if len(added) + len(taken) != 4:
+        return False
+    one = any(isinstance(part, ast.Constant) and part.value == 1 for part in added)
+    logs = {ast.unparse(part) for part in added}
+    grown = [_inside(part, "exp") for part in taken]
+    squared = [part for part in taken if _inside(part, "pow", "square") or _is_power(part) or _is_square(part)]
+    return one and bool(squared) and any(part and part in logs for part in grown)
+
+
+def _terms(node: ast.expr, plus: bool) -> tuple[list[ast.expr], list[ast.expr]]:
+    """What a sum adds and what it takes away."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        left, right = _terms(node.left, plus), _terms(node.right, plus is isinstance(node.op, ast.Add))
+        return left[0] + right[0], left[1] + right[1]
+    return ([node], []) if plus else ([], [node])
+
+
+def _inside(node: ast.expr, *names: str) -> str:
+    """What a function of one of these names is applied to."""
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", getattr(node.func, "id", "")) not in names:
+        return ""
+    method = isinstance(node.func, ast.Attribute) and not (isinstance(node.func.value, ast.Name) and node.args)
+    if method and isinstance(node.func, ast.Attribute):
+        return ast.unparse(node.func.value)
+    return ast.unparse(node.args[0]) if node.args else ""
+
+
+def _is_power(node: ast.expr) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)
+
+
+def _is_square(node: ast.expr) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and ast.dump(node.left) == ast.dump(node.right)
+
+
+def _policy(op: ast.operator, left: Value, right: Value) -> frozenset[str]:
+    """Log-probabilities weighted by something without a graph (advantages, returns, soft targets), with a plus sign."""
+    tensors = [side for side in (left, right) if isinstance(side, Tensor)]
+    if isinstance(op, ast.Mult):
+        guessed = next((side.name for side in (left, right) if isinstance(side, Guess)), "")
+        if _GOOD.search(guessed) and tensors[0].graph and tensors[0].marks & {"logprob", "ratio"}:
+            return frozenset({"grows"} if tensors[0].sign > 0 else ())
+    if isinstance(op, ast.Mult) and len(tensors) == 2:
+        for one, other in ((tensors[0], tensors[1]), (tensors[1], tensors[0])):
+            likely = one.graph and one.marks & {"logprob", "ratio"} and one.sign > 0
+            positive = other.sign > 0 and not other.marks & {"turned", "zeros"}
+            if likely and positive and not other.graph and other.shape != ():
+                return frozenset({"grows"})
+    if isinstance(op, ast.Sub) and isinstance(left, Tensor) and isinstance(right, Tensor | Guess):
+        first, second = left, right if isinstance(right, Tensor) else Tensor()
+        made = set[str]()
+        if first.deps and not second.deps:
+            made.add("turned")
+        if "logprob" in first.marks and first.graph and not second.graph:
+            made.add("log-ratio")
+        # `alpha * log_prob - q`: beside a critic the log-probability is meant to be small.
+        if "grows" in first.marks and second.deps <= first.deps:
+            made.add("grows")
+        return frozenset(made)
+    held = [side for side in tensors if "grows" in side.marks]
+    if not held or isinstance(op, ast.Sub | ast.Pow | ast.MatMult):
+        return frozenset({"grows"} if held and isinstance(op, ast.Sub) and held[0] is left else ())
+    scalar = next((side for side in (left, right) if not isinstance(side, Tensor)), None)
+    if isinstance(op, ast.Mult | ast.Div) and scalar is not None:
+        factor = number(scalar)
+        kept = isinstance(scalar, Guess) if factor is None and not isinstance(scalar, Plain) else (factor or 1) > 0
+        return frozenset({"grows"} if kept else ())
+    return frozenset({"grows"})
 
 
 def _meaning(node: ast.BinOp, result: Tensor, left: Value, right: Value) -> Tensor:
@@ -227,7 +318,7 @@ def negated(m: Machine, value: Value) -> Value:
 def _flipped(marks: frozenset[str]) -> frozenset[str]:
     if "logprob" in marks:
         return (marks - {"logprob"}) | {"nll"}
-    return marks - {"squared", "positive"}
+    return marks - {"squared", "positive", "grows"}
 
 
 def augmented(m: Machine, node: ast.AugAssign) -> Value:
@@ -249,7 +340,7 @@ def augmented(m: Machine, node: ast.AugAssign) -> Value:
     held = ast.BinOp(left=node.target, op=node.op, right=node.value)
     ast.copy_location(held, node)
     if isinstance(left, Plain) and left.value == 0 and isinstance(right, Tensor):
-        return right.but(marks=right.marks & {"logprob"}) if right.loss is None else right
+        return right.but(marks=right.marks & {"logprob", "grows"}) if right.loss is None else right
     return binary(m, held, left, right) if left is not UNKNOWN or isinstance(right, Tensor) else UNKNOWN
 
 

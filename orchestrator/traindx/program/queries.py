@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from traindx.program.analysis import Analysis
 from traindx.program.library.layers import leaves
 from traindx.program.library.recurrent import parts_of
 from traindx.program.trace import Event, Loop, Trace, tensor_of
-from traindx.program.values import Instance, Items, Layer, Made, Mapping, Parameters, Place, Plain, Tensor, Value
+from traindx.program.values import Class, Instance, Items, Layer, Made, Mapping, Parameters, Place, Plain, Tensor, Value
 
 EVALUATION = re.compile(
     r"(?:^|_)(?:eval\w*|valid\w*|val|test\w*|infer\w*|predict\w*|accuracy|score)(?:_|$)", re.IGNORECASE
@@ -85,11 +86,7 @@ def _holds(part: Value, value: Value, depth: int = 4) -> bool:
 
 def mentions(analysis: Analysis, *names: str) -> bool:
     """Whether the source has one of these names at all, wherever that may be."""
-    return any(_names(unit.tree) & set(names) for unit in analysis.units)
-
-
-def _names(tree: ast.Module) -> set[str]:
-    return {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(tree)}
+    return any(not unit.names.isdisjoint(names) for unit in analysis.units)
 
 
 def same_turn(one: Event, other: Event) -> bool:
@@ -122,6 +119,22 @@ def trained_layers(trace: Trace) -> frozenset[int]:
 def module_layers(analysis: Analysis, value: Value) -> frozenset[int]:
     """The layers with parameters inside a module."""
     return leaves(analysis.machine, value) if isinstance(value, Layer | Instance) else frozenset()
+
+
+def assigned_at(cls: Class, name: str) -> Place | None:
+    """Where a class first gives a field its value: `self.name = …`."""
+    found: ast.AST | None = None
+    for node in ast.walk(cls.node):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if _annotates(node) else []
+        if any(isinstance(target, ast.Attribute) and target.attr == name for target in targets) and (
+            found is None or getattr(node, "lineno", 0) < getattr(found, "lineno", 0)
+        ):
+            found = node
+    return Place(cls.unit, found) if found is not None else None
+
+
+def _annotates(node: ast.AST) -> TypeGuard[ast.AnnAssign]:
+    return isinstance(node, ast.AnnAssign) and node.value is not None
 
 
 def plain_parts(value: Value) -> list[Value]:

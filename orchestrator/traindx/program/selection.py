@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-_CHOOSING = frozenset({"argsort", "argpartition", "topk", "nlargest", "flatnonzero", "argwhere", "nonzero", "where"})
+CHOOSING = frozenset({"argsort", "argpartition", "topk", "nlargest", "flatnonzero", "argwhere", "nonzero", "where"})
 
 
 class Selection(NamedTuple):
@@ -34,7 +34,7 @@ def selections(body: Sequence[ast.stmt]) -> Iterator[Selection]:
         sources = names.union(*(reads.get(name, frozenset()) for name in names))
         for target, _ in _pairs(statement):
             reads[target] = sources
-            if any(isinstance(node, ast.Call) and _called(node) in _CHOOSING for node in ast.walk(statement.value)):
+            if any(isinstance(node, ast.Call) and _called(node) in CHOOSING for node in ast.walk(statement.value)):
                 chooses[target] = statement
             else:
                 chooses.pop(target, None)

@@ -10,7 +10,7 @@ from traindx.program.analysis import Analysis
 from traindx.program.library.recurrent import is_fresh, parts_of
 from traindx.program.queries import state_name, state_parts
 from traindx.program.trace import Event, Loop, tensor_of
-from traindx.program.values import Tensor
+from traindx.program.values import Place, Tensor
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class Reused:
     """whether the graph is kept with `retain_graph=True`"""
     discarded: Event | None
     """a detach of it whose result is thrown away"""
+    halfway: Place | None = None
+    """where a part of the state is detached"""
 
 
 def reused(analysis: Analysis) -> Iterator[Reused]:
@@ -37,7 +39,7 @@ def reused(analysis: Analysis) -> Iterator[Reused]:
         again, value = set(event.facts.get("again", ())), tensor_of(event)
         if not again or value is None or not value.sure:
             continue
-        for call in reversed(trace.events[: event.at]):
+        for call in trace.events[_spent_at(trace.of("backward"), event, again) : event.at]:
             if call.kind != "recurrent" or id(call.place.node) in seen:
                 continue
             parts = state_parts(call)
@@ -48,8 +50,18 @@ def reused(analysis: Analysis) -> Iterator[Reused]:
             cut = [part for part in parts if not part.graph and part.states]
             kept = bool(event.facts["retain"])
             lost = _discarded(trace.events, call, attached)
-            yield Reused(event, call, outer_name(call), bool(cut), kept, lost)
+            halfway = next((part.cut.place for part in cut if part.cut is not None), None)
+            yield Reused(event, call, outer_name(call), bool(cut), kept, lost, halfway)
             break
+
+
+def _spent_at(backwards: list[Event], event: Event, again: set[int]) -> int:
+    """The place in the trace of the last backward before this one that went through the same graph."""
+    for earlier in reversed(backwards[: backwards.index(event)]):
+        value = tensor_of(earlier)
+        if value is not None and value.graph & again:
+            return earlier.at
+    return 0
 
 
 def outer_name(call: Event) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from traindx.program.joining import join
 from traindx.program.values import (
     UNKNOWN,
+    Function,
     Guess,
     Instance,
     Items,
@@ -19,6 +20,7 @@ from traindx.program.values import (
     Stream,
     Tensor,
     Value,
+    whole,
 )
 
 if TYPE_CHECKING:
@@ -50,7 +52,6 @@ def stream_of(m: Machine, value: Value) -> Stream:
 
 def _of_object(m: Machine, value: Layer | Instance) -> Stream:
     from traindx.program.calling import call_method
-    from traindx.program.values import Function
 
     if isinstance(value, Instance) and value.cls is not None:
         function = value.cls.find("__iter__")
@@ -67,16 +68,18 @@ def _of_made(m: Machine, value: Made) -> Value:
     if value.kind in {"DataLoader", "loader"}:
         dataset = value.argument(0, "dataset")
         collated = value.keywords.get("collate_fn")
+        if isinstance(collated, Function) and dataset is not None:
+            return _collated(m, collated, dataset)
         if collated is not None and not isinstance(collated, Plain):
             return Guess("batch")
-        return batched(item_of(m, dataset)) if dataset is not None else Guess("batch")
+        size = whole(value.argument(1, "batch_size")) if value.argument(1, "batch_size") is not None else 1
+        return batched(item_of(m, dataset), 1 if size == 1 else None) if dataset is not None else Guess("batch")
     return Guess(value.kind)
 
 
 def item_of(m: Machine, dataset: Value | None) -> Value:
     """One sample of a data set."""
     from traindx.program.calling import call_method
-    from traindx.program.values import Function
 
     if isinstance(dataset, Tensor):
         return dataset.but(shape=dataset.shape[1:] if dataset.shape else None)
@@ -93,21 +96,72 @@ def item_of(m: Machine, dataset: Value | None) -> Value:
         function = dataset.cls.find("__getitem__")
         if isinstance(function, Function):
             with m.graded(False):
-                return call_method(m, dataset, function, [Plain(0, "varies")], {})
+                found = call_method(m, dataset, function, [Plain(0, "varies")], {})
+            parts = tuple(found.entries.values()) if isinstance(found, Mapping) else ()
+            m.event("paired", function.node, dataset, parts=tuple(found.items) if isinstance(found, Items) else parts)
+            return found
     if isinstance(dataset, Items) and dataset.items:
         return stream_of(m, dataset).element
     return Guess("sample")
 
 
-def batched(item: Value, depth: int = 4) -> Value:
+def batches(m: Machine, loader: Value) -> int | None:
+    """How many batches a loader gives in an epoch, where its data set and its batch size are known."""
+    if isinstance(loader, Stream):
+        loader = loader.source
+    if not isinstance(loader, Made) or loader.kind != "DataLoader" or "batch_sampler" in loader.keywords:
+        return None
+    rows = samples(m, loader.argument(0, "dataset"))
+    size = whole(loader.argument(1, "batch_size")) if loader.argument(1, "batch_size") is not None else 1
+    if rows is None or not size or "sampler" in loader.keywords:
+        return None
+    drop = loader.argument(8, "drop_last")
+    return rows // size if isinstance(drop, Plain) and drop.value is True else -(-rows // size)
+
+
+def samples(m: Machine, dataset: Value | None) -> int | None:
+    """How many samples a data set has."""
+    from traindx.program.calling import call_method
+
+    if isinstance(dataset, Tensor):
+        return dataset.shape[0] if dataset.shape else None
+    if isinstance(dataset, Made) and dataset.kind == "TensorDataset" and dataset.args:
+        return samples(m, dataset.args[0])
+    if isinstance(dataset, Items) and not dataset.more:
+        return len(dataset.items)
+    if isinstance(dataset, Instance) and dataset.cls is not None:
+        function = dataset.cls.find("__len__")
+        return whole(call_method(m, dataset, function, [], {})) if isinstance(function, Function) else None
+    return None
+
+
+def _collated(m: Machine, function: Function, dataset: Value) -> Value:
+    """What a function of the program makes of a list of samples."""
+    from traindx.program.calling import call_function
+
+    item = item_of(m, dataset)
+    if not isinstance(item, Tensor | Items | Mapping | Plain):
+        return Guess("batch")
+    with m.graded(False):
+        made = call_function(m, function, [Items([item], "list", True)], {})
+    parts = made.items if isinstance(made, Items) else [made]
+    if any(isinstance(part, Guess) or type(part) is Value for part in parts):
+        return Guess("batch")
+    if isinstance(made, Items):
+        return Items([part.marked("batched") if isinstance(part, Tensor) else part for part in parts], made.kind)
+    return made.marked("batched") if isinstance(made, Tensor) else made
+
+
+def batched(item: Value, size: int | None = None, depth: int = 4) -> Value:
     """What a loader makes of samples: one more dimension in front."""
     if isinstance(item, Tensor):
-        shape: Shape | None = (None, *item.shape) if item.shape is not None else None
-        return item.but(shape=shape)
+        shape: Shape | None = (size, *item.shape) if item.shape is not None else None
+        return item.but(shape=shape).marked("batched")
     if isinstance(item, Plain) and isinstance(item.value, int | float) and depth:
-        return Tensor(shape=(None,), dtype="double" if isinstance(item.value, float) else "long")
+        kind = "double" if isinstance(item.value, float) else "long"
+        return Tensor(shape=(size,), dtype=kind, marks=frozenset({"batched"}))
     if isinstance(item, Items) and depth:
-        return Items([batched(part, depth - 1) for part in item.items], "list", item.more)
+        return Items([batched(part, size, depth - 1) for part in item.items], "list", item.more)
     if isinstance(item, Mapping) and depth:
-        return Mapping({key: batched(part, depth - 1) for key, part in item.entries.items()}, item.more)
+        return Mapping({key: batched(part, size, depth - 1) for key, part in item.entries.items()}, item.more)
     return item

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from traindx.program.joining import join
 from traindx.program.values import (
     UNKNOWN,
     Guess,
@@ -21,6 +22,7 @@ from traindx.program.values import (
     Tensor,
     Value,
     number,
+    text,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def subscript(m: Machine, node: ast.Subscript) -> Value:
     if isinstance(owner, Tensor):
         return _of_tensor(m, owner, node)
     if isinstance(node.slice, ast.Slice):
-        return _sliced(m, owner, node.slice)
+        return owner if isinstance(owner, Made) and owner.kind == "frame" else _sliced(m, owner, node.slice)
     key = evaluate(m, node.slice)
     if isinstance(owner, Items):
         return _of_items(owner, key)
@@ -47,9 +49,12 @@ def subscript(m: Machine, node: ast.Subscript) -> Value:
         from traindx.program.streams import item_of
 
         if owner.kind == "config":
-            return configured(m, str(key.value)) if isinstance(key, Plain) else Guess("config")
+            if not isinstance(key, Plain):
+                return Guess("config")
+            told = str(key.value)
+            return owner.fields[told] if told in owner.fields else configured(m, told, owner.fields.get("@section"))
         if owner.kind == "frame":
-            return Tensor(origin=frozenset({owner.number}), marks=frozenset({"table"}))
+            return _of_frame(owner, key)
         return item_of(m, owner)
     if isinstance(owner, Stream):
         return owner.element
@@ -62,9 +67,23 @@ def subscript(m: Machine, node: ast.Subscript) -> Value:
     return UNKNOWN
 
 
-def configured(m: Machine, name: str) -> Value:
-    """A value of the configuration, where the run's settings hold exactly one under that name."""
-    found = m.settings.get(name.lower())
+def _of_frame(owner: Made, key: Value) -> Tensor:
+    """A column of a table, or several of them."""
+    from traindx.program.library import permutations
+
+    shape: Shape | None = (None,) if text(key) else (None, len(key.items)) if isinstance(key, Items) else None
+    marks = frozenset({"table"})
+    return Tensor(origin=permutations.origin(owner), order=permutations.order(owner), marks=marks, shape=shape)
+
+
+def configured(m: Machine, name: str, section: Value | None = None) -> Value:
+    """A value of the configuration: in its section, else where the run's settings hold exactly one under that name."""
+    from traindx.program.machine import SECTION
+
+    path = f"{text(section)}.{name}".strip(".").lower()
+    found = m.settings.get(f"/{path}", m.settings.get(name.lower()))
+    if found is SECTION:
+        return Made(kind="config", fields={"@section": Plain(path)})
     return Plain(found, "config", name) if found is not None else Guess(name)
 
 
@@ -79,7 +98,19 @@ def _of_mapping(owner: Mapping, key: Value) -> Value:
     name = str(key.value) if isinstance(key, Plain) else "?"
     if name in owner.entries:
         return owner.entries[name]
+    if owner.entries and (not isinstance(key, Plain) or key.sure == "varies"):
+        return any_of(list(owner.entries.values()))
     return Guess(name) if owner.more or name == "?" else UNKNOWN
+
+
+def any_of(values: list[Value]) -> Value:
+    """One of several values, nobody knows which: what they share, or the first of several modules."""
+    found = values[0]
+    for value in values[1:]:
+        if isinstance(found, Layer | Instance):
+            break
+        found = join(found, value)
+    return found
 
 
 def _of_module(m: Machine, owner: Layer | Instance, key: Value) -> Value:
@@ -119,6 +150,7 @@ def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:
     shape: list[int | None] | None = list(owner.shape) if owner.shape is not None else None
     at = 0
     marks = set(owner.marks)
+    order = owner.order
     for part in parts:
         if isinstance(part, ast.Slice):
             for bound in (part.lower, part.upper):
@@ -137,11 +169,16 @@ def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:
             if isinstance(key, Tensor):
                 marks -= {"sorted", "in-classes"} if "shuffled" in key.marks else set()
                 marks |= {"sorted"} if "order" in key.marks else set()
+                order |= key.order
+                for permutation in key.order:
+                    m.event("ordered", node, owner, order=permutation)
             if isinstance(part, ast.Name) and _counts_up(m, part.id):
                 marks.add("time-step")
             at = _picked(key, shape, at)
     graph, sure, deps = m.attached([owner])
     marks.discard("saved")
+    if not isinstance(parts[0], ast.Slice) and not (isinstance(parts[0], ast.Constant) and parts[0].value is Ellipsis):
+        marks.discard("batched")
     return owner.but(
         graph=graph,
         sure=sure,
@@ -149,6 +186,7 @@ def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:
         shape=tuple(shape) if shape is not None else None,
         marks=frozenset(marks),
         rows=_rows(m, owner, parts[0]),
+        order=order,
     )
 
 

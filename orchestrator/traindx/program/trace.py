@@ -81,10 +81,18 @@ class Trace:
     functions: list[Function] = field(default_factory=list)
     """functions of the program that were called"""
     remarks: list[str] = field(default_factory=list)
+    _kinds: dict[str, list[Event]] = field(default_factory=dict)
+
+    def add(self, event: Event) -> None:
+        """Write an event down."""
+        self.events.append(event)
+        self._kinds.setdefault(event.kind, []).append(event)
 
     def of(self, *kinds: str) -> list[Event]:
         """The events of some kinds, in order."""
-        return [event for event in self.events if event.kind in kinds]
+        if len(kinds) == 1:
+            return list(self._kinds.get(kinds[0], ()))
+        return sorted((event for kind in kinds for event in self._kinds.get(kind, ())), key=lambda event: event.at)
 
 
 def tensor_of(event: Event, name: str = "value") -> Tensor | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -124,14 +124,19 @@ class Tensor(Value):
     cut: Cut | None = None
     origin: frozenset[int] = NOTHING
     """the data sets or arrays that the values were taken from"""
+    order: frozenset[int] = NOTHING
+    """the permutations that its rows were put in order by; of an index, the one that it is"""
     rows: tuple[float, float] | None = None
     """the rows of its origin, where a slice has chosen some"""
     made: Place | None = None
     """where zeros were made, or raw values became floats"""
 
     def but(self, **changes: Any) -> Tensor:
-        """The same tensor with some fields changed."""
-        return replace(self, **changes)
+        """The same tensor with some fields changed; written out, because it is most of what is done to tensors."""
+        made = object.__new__(Tensor)
+        for name in Tensor.__slots__:
+            object.__setattr__(made, name, changes[name] if name in changes else getattr(self, name))
+        return made
 
     def marked(self, *marks: str) -> Tensor:
         """The same tensor with more marks."""

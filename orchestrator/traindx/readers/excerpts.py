@@ -32,7 +32,7 @@ def last_line(run: Run, series: Series) -> str:
 
 def read_tail(run: Run, path: str, most: int = 256 << 10) -> Excerpt:
     """The last lines of a text file, some hundred kilobytes of them."""
-    with run.scope.open(path) as handle:
+    with run.texts.open(path) as handle:
         size = handle.seek(0, os.SEEK_END)
         handle.seek(0)
         first = 1
@@ -52,5 +52,5 @@ def read_tail(run: Run, path: str, most: int = 256 << 10) -> Excerpt:
 
 def read_text(run: Run, path: str, most: int) -> str:
     """The beginning of a text file, with its line ends."""
-    with run.scope.open(path) as handle:
+    with run.texts.open(path) as handle:
         return handle.read(most).decode("utf-8", "replace")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from traindx.readers.coverage import POINTS_OF_FILE, Allowance, Coverage, Limits, Timer, Unit, shared_out
 from traindx.readers.model import Role, RunFile
 
+HURRIED_SECONDS = 1.0
+"""for each kind of reading in a folder that is no run: a home folder, a file system"""
 _LARGE = 256 << 20
 """bytes of all files of a role from which on the small ones are read first"""
 _BYTES_OF_A_POINT = 4
@@ -32,6 +35,11 @@ class Ledger:
         self.coverage = Coverage()
         self._timers: dict[str, Timer] = {}
         self._points: dict[str, int] = {}
+        self._left_out: dict[str, tuple[int, int]] = {}
+
+    def hurry(self) -> None:
+        """Give every kind of reading little time: the folder holds far more than a run."""
+        self.limits = replace(self.limits, seconds=min(self.limits.seconds, HURRIED_SECONDS))
 
     def share_points(self, files: Sequence[RunFile]) -> None:
         """Share out the points that all series together may have."""
@@ -40,7 +48,17 @@ class Ledger:
     def allowance(self, kind: str, what: str, unit: Unit, path: str) -> Allowance:
         """What a file may take of the time for a kind of reading; what it tells is noted."""
         points = min(POINTS_OF_FILE, self._points.get(path, POINTS_OF_FILE))
-        return Allowance(self._timer(kind), lambda read, of: self.coverage.note(what, unit, path, read, of), points)
+        missing, instead = self._left_out.get(path, (0, 0)) if unit == "bytes" else (0, 0)
+
+        def told(read: int, of: int) -> None:
+            self.coverage.note(what, unit, path, max(0, read - instead), of - instead + missing)
+
+        return Allowance(self._timer(kind), told, points)
+
+    def leave_out(self, file: RunFile, missing: int, instead: int) -> None:
+        """Hear that a reader is not given so many bytes of a file, but so many that say nothing."""
+        if missing:
+            self._left_out[file.path] = (missing, instead)
 
     def bytes_of(self, file: RunFile, kind: str) -> Allowance:
         """The allowance of a text file, which is told in bytes."""

@@ -152,3 +152,5 @@ class LogError:
     """the last time that the file says the same; 0 where it says it once"""
     rank: int | None = None
     """the process that printed it, where the line says which; of a launcher's summary, the one that failed first"""
+    more: str = field(default="", compare=False)
+    """the further lines of a message that has several"""

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import BinaryIO, TypeVar, cast
 
+from traindx.contract.remark import Notable
 from traindx.definitions.rules import LogFormat, load_rules
 from traindx.errors import DefinitionError
 from traindx.readers import checkpoints, contents, trackers
@@ -27,10 +28,11 @@ from traindx.readers.coverage import Covered, Limits
 from traindx.readers.faults import Remarks
 from traindx.readers.folder import discover
 from traindx.readers.folder.progress import Progress, watched
-from traindx.readers.ledger import Ledger, within
+from traindx.readers.ledger import HURRIED_SECONDS, Ledger, within
 from traindx.readers.logs.attempts import Attempt
-from traindx.readers.logs.lines import LARGE, LineIndex, excerpt, is_indexable
+from traindx.readers.logs.lines import LARGE, LineIndex, excerpt
 from traindx.readers.logs.logfile import LogFile
+from traindx.readers.logs.plaintext import PlainTexts
 from traindx.readers.logs.ranks import ClusterFacts
 from traindx.readers.model import LogError, Role, RunFile, Series, Setting, Unread
 from traindx.readers.series.alike import mark_duplicates, mark_epochs
@@ -43,6 +45,7 @@ from traindx.runtime.scope import Scope
 _MOST_TRACKED = 2_000
 # A hostile checkpoint is given up after 8 s, and dense YAML takes a second per MB; logs and tables stream.
 _MOST_BYTES: dict[Role, int] = {"config": 8 << 20}
+_TEXTS: frozenset[Role] = frozenset({"log", "metrics"})
 Item = TypeVar("Item")
 Reader = Callable[[BinaryIO, RunFile], list[Item]]
 
@@ -65,6 +68,7 @@ class Run:
         self.project = project
         self._remark = Remarks()
         self._progress = progress
+        self.texts = PlainTexts(scope.open, self._remark)
         self._indexes: dict[str, LineIndex | None] = {}
         self._logs: dict[str, LogFile] = {}
         self._cells: dict[str, Cells | None] = {}
@@ -85,6 +89,15 @@ class Run:
         """Every file worth knowing, by path."""
         found = discover.find_files(self.scope, self._remark)
         self._ledger.share_points([file for file in found if file.role in {"log", "metrics"}])
+        if discover.is_overfull(found):
+            self._ledger.hurry()
+            self._remark(
+                Notable(
+                    f"more than {discover.MOST_FILES:,} logs, tables, programs and configurations: this is no folder of"
+                    f" one run; each kind was read for {HURRIED_SECONDS:g} s and the rest left out. Give the folder of"
+                    " one run"
+                )
+            )
         return found
 
     @cached_property
@@ -242,7 +255,7 @@ class Run:
     def lines(self, path: str, first: int, last: int) -> list[str]:
         """Lines `first` to `last` (from 1, both included) of a file, as far as it has them; without colours."""
         first = max(first, 1)
-        with self.scope.open(path) as handle:
+        with self.texts.open(path) as handle:
             base = self._seek_line(handle, path, first)
             return excerpt(handle, first - base + 1, last - base + 1)
 
@@ -269,9 +282,7 @@ class Run:
         if path not in self._indexes:
             large = handle.seek(0, os.SEEK_END) >= LARGE
             handle.seek(0)
-            indexable = large and is_indexable(handle.read(2))
-            handle.seek(0)
-            self._indexes[path] = LineIndex(handle) if indexable else None
+            self._indexes[path] = LineIndex(handle) if large else None
         index = self._indexes[path]
         number, offset = index.before(line) if index is not None else (1, 0)
         handle.seek(offset)
@@ -281,7 +292,7 @@ class Run:
         if file.path not in self._logs:
             allowance = partial(self._ledger.bytes_of, file)
             self._logs[file.path] = LogFile(
-                file.path, self._remark, self._formats, self.scope.open, allowance, self.scope.attempt
+                file.path, self._remark, self._formats, self.texts.open, allowance, self.scope.attempt
             )
         return self._logs[file.path]
 
@@ -328,7 +339,11 @@ class Run:
         found: dict[str, list[Item]] = {}
         for file in self._ledger.in_turn(chosen, role, kind or role):
             with self._remark.guarding(file.path), self.scope.open(file.path) as handle:
-                found[file.path] = reader(watched(handle, file, self._progress), file)
+                text = watched(handle, file, self._progress)
+                if role in _TEXTS:
+                    text = self.texts.over(text, file.path)
+                    self._ledger.leave_out(file, *self.texts.left_out(file.path))
+                found[file.path] = reader(text, file)
         self._ledger.files(role, offered, found)
         if len(found) < len(offered) and len(chosen) < len(offered):
             self._remark(f"{len(chosen):,} of {len(offered):,} {role} files were read, those closest to the top")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 COLLECTIVE = re.compile(
-    r"last enqueued (?:NCCL )?work|Watchdog caught collective operation timeout|flight recorder dump"
+    r"[Ll]ast enqueued (?:NCCL )?work|Watchdog caught collective operation timeout|flight recorder dump"
 )
 """lines that every rank of a job prints when a collective hangs"""
 
 STATUS = re.compile(
-    r"last enqueued (?:NCCL )?work: (?P<enqueued>-?\d{1,18}), last completed (?:NCCL )?work: (?P<completed>-?\d{1,18})"
+    r"[Ll]ast enqueued (?:NCCL )?work: (?P<enqueued>-?\d{1,18}),"
+    r" last completed (?:NCCL )?work: (?P<completed>-?\d{1,18})"
 )
 """how far a rank's collectives came; equal: it never entered the one that the others wait in"""
 

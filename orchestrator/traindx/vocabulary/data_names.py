@@ -19,6 +19,7 @@ _NO_INPUT = re.compile(
     r"^(?:unnamed.*|id|idx|index|row|uid|uuid|split|fold|set|weight|sample_weight|date|datetime|day|month|year|hour|"
     r"time|timestamp|ts|file|filename|path|url|name|.*_id|.*_time|.*_date)$"
 )
+_TIME = re.compile(r"(?:^|[_ ])(?:date|datetime|day|month|year|time|timestamp|ts)(?:$|[_ ])|_at$")
 _SHARD = re.compile(r"\d+")
 
 
@@ -41,6 +42,11 @@ def is_label(name: str) -> bool:
 def is_input(name: str) -> bool:
     """Whether a column of this name is fed to a model, as far as its name tells."""
     return not is_label(name) and _NO_INPUT.match(name.lower().strip()) is None
+
+
+def is_time(name: str) -> bool:
+    """Whether a column of this name tells when a row was made."""
+    return _TIME.search(name.lower().strip()) is not None
 
 
 def stem_of(path: str) -> str:

@@ -15,6 +15,8 @@ class Magic(NamedTuple):
 
 ZIP = b"PK\x03\x04"
 GZIP = b"\x1f\x8b"
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+"""how the name of an archive that is unpacked ends"""
 NUMPY = b"\x93NUMPY"
 HDF5 = b"\x89HDF\r\n\x1a\n"
 SQLITE = b"SQLite format 3\0"

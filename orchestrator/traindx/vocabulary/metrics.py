@@ -81,7 +81,8 @@ _LOSSES = {
     "strata", "\u635f\u5931", "\uc190\uc2e4", "\u043f\u043e\u0442\u0435\u0440\u0438", "triplet", "contrastive",
     "hinge", "huber",
     "focal", "cost", "coste", "custo", "kosten", "logloss", "crossentropy", "recon", "reconstruction", "rec", "ctc",
-    "mape", "nelbo", "nll", "ce", "xent", "bce", "mse", "mae", "rmse", "l1", "ppl", "perplexity", "bpb", "bpc", "kl",
+    "mape", "smape", "wape", "wmape", "mase", "crps", "msle", "rmsle", "nrmse", "nmse", "pinball", "brier", "xe", "bpd",
+    "lpips", "nelbo", "nll", "ce", "xent", "bce", "mse", "mae", "rmse", "l1", "ppl", "perplexity", "bpb", "bpc", "kl",
     "kld", "elbo",
 }  # fmt: skip
 _ACCURACIES = {

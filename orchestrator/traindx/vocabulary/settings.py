@@ -82,8 +82,12 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "hidden", "hidden_size", "hidden_dim", "width", "d_model", "units", "channels", "n_hidden", "latent_dim",
         "embedding_dim", "embed_dim", "n_embd",
     ),
-    "kl_weight": ("kl_weight", "beta", "kl_coef", "lambda_kl", "kl_beta", "w_kl", "kl_scale", "kld_weight"),
+    "kl_weight": (
+        "kl_weight", "beta", "kl_coef", "kl_loss_coef", "init_kl_coef", "kl_ctl", "lambda_kl", "kl_beta", "w_kl",
+        "kl_scale", "kld_weight",
+    ),
     "free_bits": ("free_bits", "free_nats", "kl_free_bits"),
+    "workers": ("num_workers", "dataloader_num_workers", "n_workers", "num_data_workers", "workers"),
     "replay": ("replay_fraction", "replay_ratio", "replay", "mix_original", "rehearsal", "rehearsal_ratio", "mix_old"),
 }  # fmt: skip
 """a setting that a fix may change -> what people call it, the plainest name first; `lr.gamma` is a `gamma` below

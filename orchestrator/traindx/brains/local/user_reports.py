@@ -76,6 +76,11 @@ HEARD = (
         r"|same (?:class|label|output|prediction|answer|value)"
         r"|one class|never predict\w*)\b",
     ),
+    _said(
+        "said-variance-warning",
+        "you report a warning about a variance or a standard deviation",
+        r"degrees of freedom|\b(?:var|std)\(\)",
+    ),
 )
 KINDS_HEARD = {"hang": ("said-hangs", "you say that the run hangs")}
 """kinds of trouble that are signals as soon as they are reported"""

@@ -10,6 +10,7 @@ from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite, where
 from traindx.detectors.curves.objective import Objective
 from traindx.detectors.curves.shape import Numbers
+from traindx.detectors.curves.untrained import better_untrained
 from traindx.readers.model import Series
 
 SIGNALS = {
@@ -45,7 +46,7 @@ def detect(goal: Objective, series: Sequence[Series]) -> list[Signal]:
         found.extend(_masked(goal, series))
     if shape.onset is not None:
         found.extend(_divergence(goal, shape.onset))
-    elif shape.first_non_finite is None and (worse := _above_its_start(goal)) is not None:
+    elif shape.first_non_finite is None and (worse := _above_its_start(goal) or _lost(goal, series)) is not None:
         found.append(worse)
     elif shape.peak_index is not None and shape.first_non_finite is None:
         found.extend(_recovered(goal, shape.peak_index))
@@ -99,6 +100,20 @@ def _above_its_start(goal: Objective) -> Signal | None:
     places = [cite(loss, 0, "the first value"), cite(loss, len(loss) - 1, "the last value")]
     facts: dict[str, Fact] = {"loss_start": first, "loss_end": goal.shape.end, "onset": where(loss, 1)}
     return Signal(id="loss-above-its-start", claim=claim, citations=places, facts=facts)
+
+
+def _lost(goal: Objective, series: Sequence[Series]) -> Signal | None:
+    """Weights that were better before the first step than ever after."""
+    seen_on = better_untrained(goal, series)
+    if seen_on is None:
+        return None
+    first, end = float(seen_on.values[0]), float(seen_on.values[-1])
+    claim = f"`{seen_on.original}` was {first:.4g} before the first step and never as good again: it ends at {end:.4g}"
+    places = [
+        cite(seen_on, 0, "the validation loss before training"),
+        cite(seen_on, len(seen_on) - 1, "the validation loss at the end"),
+    ]
+    return Signal(id="loss-above-its-start", claim=claim, citations=places)
 
 
 def _non_finite(goal: Objective, first: int) -> list[Signal]:

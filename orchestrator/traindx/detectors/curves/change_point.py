@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from traindx.detectors.curves.breaks import relearned_from
 from traindx.detectors.curves.objective import Objective
@@ -20,6 +21,13 @@ def change_point(goal: Objective) -> tuple[int | None, bool]:
     if onset is None and goal.shape.peak_index:
         return goal.shape.peak_index, True
     return onset or None, False
+
+
+def stays_since(above: npt.NDArray[np.bool_]) -> int:
+    """The point from which on most are above and before which most are not: single outliers do not move it."""
+    signs = np.where(above, 1, -1)
+    later = np.concatenate([np.cumsum(signs[::-1])[::-1], [0]])
+    return int(np.argmax(later - np.concatenate([[0], np.cumsum(signs)])))
 
 
 def _jump(goal: Objective) -> int | None:

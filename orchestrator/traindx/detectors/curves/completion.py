@@ -23,7 +23,12 @@ AFTER = 12
 FINISHED = re.compile(
     r"early[ -]?stopp(?:ed|ing)(?! counter)|(?:done|finished|completed?) (?:the )?(?:training|run|fit)"
     r"|training (?:is |was )?(?:done|finished|complete)|restoring (?:the )?best"
-    r"|(?:best|final) (?:model|weights|checkpoint) (?:saved|restored|loaded)",
+    r"|(?:best|final|last) (?:model|weights|checkpoint)(?: was)? (?:saved|restored|loaded|written)"
+    r"|\b(?:saved|saving|wrote) (?:the )?final\b|\b(?:exit|return|exited with)(?: code)?:? 0\b|^\W{0,4}(?:all )?done\b"
+    r"|Signaling Trainer to stop|Trainer\.fit` stopped|\bmax_(?:epochs|steps)=\d+` reached"
+    r"|\btrain_runtime\b|\bCOMPLETED\b"
+    r"|['\"](?:event|status|state|type)['\"]\s?:\s?"
+    r"['\"](?:end|ended|finished|done|ok|success|succeeded|completed?|train_end|run_end)['\"]",
     re.IGNORECASE,
 )
 """how a run says that it is over"""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from traindx.contract import Fact, Signal
+from traindx.contract import Citation, Fact, Signal
 from traindx.detectors.citing import cite, where
+from traindx.detectors.curves.change_point import stays_since
 from traindx.detectors.curves.objective import words_of
 from traindx.detectors.curves.shape import Numbers
 from traindx.readers.model import Series
@@ -21,6 +22,8 @@ SIGNALS = {
 FEWEST = 8
 GREW = 20.0
 """late over early KL"""
+LEFT = 10.0
+"""times the early KL, from which on the policy has left its reference"""
 LEAST_KL = 1.0
 """nats: below this a policy is still close to its reference"""
 FELL = 0.3
@@ -31,10 +34,10 @@ _SPREAD = {"std", "var"}
 _KL = {"kl", "kld", "approxkl", "klref"}
 
 
-def detect(series: Sequence[Series]) -> list[Signal]:
-    """What rewards and KL say together."""
+def detect(series: Sequence[Series], graders: Sequence[Citation] = ()) -> list[Signal]:
+    """What rewards and KL say together; `graders` are the places in the code where rewards come from."""
     reward = _reward(series)
-    return [] if reward is None else [*_equal(series, reward), *_runaway(series, reward)]
+    return [] if reward is None else [*_equal(series, reward, graders), *_runaway(series, reward)]
 
 
 def _reward(series: Sequence[Series]) -> Series | None:
@@ -47,7 +50,7 @@ def _reward(series: Sequence[Series]) -> Series | None:
     return min(named, key=lambda row: (-len(row) // 2, len(row.original)), default=None)
 
 
-def _equal(series: Sequence[Series], reward: Series) -> list[Signal]:
+def _equal(series: Sequence[Series], reward: Series, graders: Sequence[Citation]) -> list[Signal]:
     spread = _spread(series)
     if spread is None:
         return []
@@ -68,6 +71,7 @@ def _equal(series: Sequence[Series], reward: Series) -> list[Signal]:
     norm = next((one for one in series if one.name == "grad_norm" and len(one) >= FEWEST), None)
     if norm is not None and float(np.median(norm.values[len(norm) // 3 :])) < 1e-6:
         places.append(cite(norm, len(norm) - 1, "no gradient"))
+    places += graders
     return [Signal(id="rewards-all-equal", claim=claim, citations=places, facts=facts)]
 
 
@@ -117,7 +121,7 @@ def _grown(row: Series, reward: Series, early: float, late: float) -> Signal:
     best = float(np.max(np.convolve(values, np.ones(3) / 3, mode="valid")))
     end = float(np.median(values[-max(2, len(values) // 8) :]))
     lost = best - end > FELL * max(best - start, 0.1 * abs(best), 1e-9)
-    since = int(np.argmax(np.abs(row.values) > max(LEAST_KL, 0.3 * late)))
+    left = min(len(row) - 1, stays_since(np.abs(row.values) > LEFT * max(early, 1e-9)))
     claim = f"`{row.original}` went from {early:.3g} to {late:.3g}"
     claim += (
         f", and `{reward.original}` fell from {best:.3g} to {end:.3g}" if lost else f" while `{reward.original}` held"
@@ -125,9 +129,13 @@ def _grown(row: Series, reward: Series, early: float, late: float) -> Signal:
     facts: dict[str, Fact] = {
         "kl_early": early,
         "kl_late": late,
-        "kl_since": where(row, since),
+        "kl_since": where(row, left),
         "kl_series": row.original,
     }
     facts |= {"reward_best": best, "reward_end": end}
-    places = [cite(row, len(row) - 1, claim), cite(reward, len(reward) - 1, "the reward at the end")]
+    places = [
+        cite(row, left, f"from here on it is above {LEFT:g} times its early level"),
+        cite(row, len(row) - 1, claim),
+        cite(reward, len(reward) - 1, "the reward at the end"),
+    ]
     return Signal(id="policy-kl-exploded" if lost else "policy-kl-grew", claim=claim, citations=places, facts=facts)

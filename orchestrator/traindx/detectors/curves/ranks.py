@@ -9,31 +9,18 @@ import numpy as np
 
 from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite, position_text, where
+from traindx.detectors.curves import rank_pace
+from traindx.detectors.curves.onset import Closer
 from traindx.readers.logs.ranks import rank_in_name
 from traindx.readers.model import Series
 
 SIGNALS = {
-    "rank-slower": "one rank takes longer than its peers, step after step",
+    **rank_pace.SIGNALS,
     "rank-stopped-first": "one rank stopped logging before the others",
 }
-SLOWER = 1.4
-"""over the median of the peers: ranks of one job differ by a few percent"""
-USUALLY = 0.7
-"""share of the steps on which the slow one must be the slowest"""
-FEWEST_STEPS = 5
-SETTLED = 0.1
-"""of the steps at the start, which compile, allocate and fill caches"""
 MOST_BEHIND = 0.34
 """of the ranks may be behind: more than that is not one rank's trouble"""
 _LABEL = re.compile(r"rank(\d{1,6}):")
-# What waiting for others hides: a collective ends on all ranks at once, work before it does not.
-_TIME = re.compile(
-    r"(?:^|[/_ ])(?:time|secs?|seconds|ms|elapsed|duration|latency)(?:$|[/_ ])|(?:time|_ms|_s)$", re.IGNORECASE
-)
-_OTHER_TIME = re.compile(
-    r"eta|wall|total|start|remain|stamp|runtime|epoch|cumul|comm|nccl|sync|wait|ckpt|checkpoint|eval|save",
-    re.IGNORECASE,
-)
 
 
 def rank_of(row: Series, shared: Mapping[str, set[int]]) -> int | None:
@@ -77,51 +64,12 @@ def last_steps(series: Sequence[Series]) -> dict[int, float]:
     return found
 
 
-def detect(series: Sequence[Series]) -> list[Signal]:
+def detect(series: Sequence[Series], closer: Closer | None = None) -> list[Signal]:
     """The slow rank and the one that stopped first."""
     groups = by_rank(series)
-    slow = next((found for rows in groups.values() if (found := _slower(rows)) is not None), None)
+    slow = next((found for rows in groups.values() if (found := rank_pace.slower(rows, closer)) is not None), None)
     ended = next((found for rows in groups.values() if (found := _stopped(rows)) is not None), None)
     return [one for one in (slow, ended) if one is not None]
-
-
-def _slower(rows: Mapping[int, Series]) -> Signal | None:
-    first = next(iter(rows.values()))
-    measured = first.original.rpartition(":")[2]
-    if not _TIME.search(measured) or _OTHER_TIME.search(measured):
-        return None
-    steps = min(len(row) for row in rows.values())
-    skip = max(1, int(SETTLED * steps))
-    if steps - skip < FEWEST_STEPS:
-        return None
-    ranks = sorted(rows)
-    values = np.array([rows[rank].values[skip:steps] for rank in ranks])
-    if not np.isfinite(values).all() or (values <= 0).any():
-        return None
-    levels = np.median(values, axis=1)
-    slowest = int(np.argmax(levels))
-    peers = float(np.median(np.delete(levels, slowest)))
-    usual = float(np.mean(np.argmax(values, axis=0) == slowest))
-    if levels[slowest] < SLOWER * peers or usual < USUALLY:
-        return None
-    slow, other = rows[ranks[slowest]], rows[ranks[(slowest + 1) % len(ranks)]]
-    unit = f" {slow.unit}" if slow.unit else ""
-    claim = (
-        f"rank {ranks[slowest]} takes {levels[slowest]:.3g}{unit} of `{measured}`,"
-        f" the other {len(ranks) - 1} ranks {peers:.3g}{unit}"
-    )
-    last = steps - 1
-    facts: dict[str, Fact] = {
-        "straggler": str(ranks[slowest]),
-        "slow_time": f"{levels[slowest]:.3g}{unit}",
-        "peer_time": f"{peers:.3g}{unit}",
-        "slower_by": f"{levels[slowest] / peers:.2g}",
-    }
-    places = [
-        cite(slow, last, f"rank {ranks[slowest]} at {where(slow, last)}: {slow.values[last]:.3g}"),
-        cite(other, last, f"a peer at {where(other, last)}: {other.values[last]:.3g}"),
-    ]
-    return Signal(id="rank-slower", claim=claim, citations=places, facts=facts)
 
 
 def _stopped(rows: Mapping[int, Series]) -> Signal | None:

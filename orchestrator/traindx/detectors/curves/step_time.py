@@ -9,6 +9,8 @@ import numpy as np
 
 from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite, where
+from traindx.detectors.curves.change_point import stays_since
+from traindx.detectors.curves.onset import Closer, exact_onset
 from traindx.detectors.curves.shape import Numbers
 from traindx.readers.model import Series
 
@@ -48,7 +50,8 @@ _DATA = re.compile(
 )
 _STEP = re.compile(
     r"^(?:perf|time|timing|timer|profile|train)?[/_. ]*(?:(?:step|iter(?:ation)?|batch|total|train_step)"
-    r"[_ ]?)?(?:time|dt|ms|sec(?:onds)?|duration|latency)(?:[_ ]?(?:per|/)?[_ ]?(?:step|iter|it|batch|ms|s))?$",
+    r"[_ ]?)?(?:time|dt|ms|sec(?:onds)?|duration|latency)(?:[_ ]?(?:per|/)?[_ ]?(?:step|iter|it|batch|ms|s))?$"
+    r"|^s/(?:it|iter|step|batch)$",
     re.IGNORECASE,
 )
 _EPOCH = re.compile(
@@ -66,9 +69,9 @@ _DEVICE = re.compile(
 )
 
 
-def detect(series: Sequence[Series]) -> list[Signal]:
+def detect(series: Sequence[Series], closer: Closer | None = None) -> list[Signal]:
     """How much of a step is waiting, how busy the device is, and how the pace develops."""
-    return [*_waiting(series), *_device(series), *_pace(series)]
+    return [*_waiting(series), *_device(series), *_pace(series, closer)]
 
 
 def _usable(series: Sequence[Series]) -> list[Series]:
@@ -122,7 +125,7 @@ def _device(series: Sequence[Series]) -> list[Signal]:
     return []
 
 
-def _pace(series: Sequence[Series]) -> list[Signal]:
+def _pace(series: Sequence[Series], closer: Closer | None) -> list[Signal]:
     """The first measure of time per step, or of steps per time, that tells how the pace develops."""
     steady: Signal | None = None
     for row in _usable(series):
@@ -132,8 +135,8 @@ def _pace(series: Sequence[Series]) -> list[Signal]:
         if not faster and not _STEP.match(row.original) and not _EPOCH.search(row.original):
             continue
         kept = row.values[int(SKIPPED * len(row)) :]
-        costs = 1 / np.maximum(kept, 1e-12) if faster else kept
-        found = _slower(row, costs, len(row) - len(kept))
+        costs = _costs(kept, faster)
+        found = _slower(row, costs, len(row) - len(kept), faster, closer)
         if found is not None:
             return [found]
         if steady is None and _ratio(costs) <= STEADY:
@@ -142,12 +145,17 @@ def _pace(series: Sequence[Series]) -> list[Signal]:
     return [steady] if steady is not None else []
 
 
+def _costs(values: Numbers, faster: bool) -> Numbers:
+    """Time per step, also where a series counts the steps per time."""
+    return 1 / np.maximum(values, 1e-12) if faster else values
+
+
 def _ratio(costs: Numbers) -> float:
     third = max(1, len(costs) // 3)
     return float(np.median(costs[-third:]) / np.median(costs[:third]))
 
 
-def _slower(row: Series, costs: Numbers, skipped: int) -> Signal | None:
+def _slower(row: Series, costs: Numbers, skipped: int, faster: bool, closer: Closer | None) -> Signal | None:
     third = max(1, len(costs) // 3)
     early, late = costs[:third], costs[-third:]
     # A few slow steps are saved checkpoints: nearly all of the late ones must be slower than nearly all early ones.
@@ -157,20 +165,25 @@ def _slower(row: Series, costs: Numbers, skipped: int) -> Signal | None:
     if _is_counter(row.values):
         return None
     begin, end = (float(np.median(row.values[skipped:][:third])), float(np.median(row.values[-third:])))
-    since = skipped + int(np.argmax(costs > (np.median(early) + np.median(late)) / 2))
+    middle = (np.median(early) + np.median(late)) / 2
+    since = min(len(row) - 1, skipped + stays_since(costs > middle))
+    onset = exact_onset(
+        row, since, lambda values: (1 / np.maximum(values, 1e-12) if faster else values) > middle, closer
+    )
     ratio = max(_ratio(costs), float(costs[-third:].min() / costs[:third].min()))
     claim = (
         f"`{row.original}` went from {begin:.4g} to {end:.4g}:"
-        f" steps take {ratio:.1f} times as long, from {where(row, since)} on"
+        f" steps take {ratio:.1f} times as long, from {where(*onset)} on"
     )
     facts: dict[str, Fact] = {
         "pace_series": row.original,
         "pace_early": begin,
         "pace_late": end,
         "pace_ratio": f"{ratio:.1f}",
-        "pace_since": where(row, since),
+        "pace_since": where(*onset),
     }
-    places = [cite(row, skipped, "the pace early on"), cite(row, len(row) - 1, claim)]
+    places = [cite(*onset, "the first step at the new pace"), cite(row, skipped, "the pace early on")]
+    places.append(cite(row, len(row) - 1, claim))
     return Signal(
         id="steps-crawl" if ratio >= CRAWLING else "steps-slow-down", claim=claim, citations=places, facts=facts
     )

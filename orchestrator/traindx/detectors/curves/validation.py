@@ -13,6 +13,7 @@ from traindx.detectors.citing import cite, moment, where
 from traindx.detectors.curves.loss import validation_of
 from traindx.detectors.curves.objective import Objective, measured
 from traindx.detectors.curves.shape import Shape, shape_of
+from traindx.detectors.curves.untrained import better_untrained
 from traindx.readers.model import Series
 
 SIGNALS = {
@@ -54,6 +55,8 @@ def _detect(goal: Objective, series: Sequence[Series]) -> list[Signal]:
     seen_on = None if goal.rewarded else validation_of(loss, series)
     if seen_on is None or loss.phase in {"val", "test"} or shape.onset is not None:
         return []
+    if better_untrained(goal, series) is not None:
+        return _still_falling(seen_on)
     return _followed(goal, seen_on)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -47,9 +47,9 @@ class _Pair:
     lengths: tuple[int, int]
 
 
-def detect(samples: Sequence[Samples], arrays: Sequence[ArrayInfo]) -> list[Signal]:
+def detect(samples: Sequence[Samples], arrays: Sequence[ArrayInfo], targets: Collection[str] = ()) -> list[Signal]:
     """Inputs and labels of different number, or labels that fit their inputs only after a shift, or not at all."""
-    pairs = [*_in_tables(samples), *_in_arrays(samples, arrays)]
+    pairs = [*_in_tables(samples, targets), *_in_arrays(samples, arrays)]
     for pair in pairs:
         inputs, labels = pair.lengths
         if inputs != labels:
@@ -92,13 +92,14 @@ def _noisy(pairs: Sequence[_Pair], agreement: dict[int, float]) -> list[Signal]:
     return []
 
 
-def _in_tables(samples: Sequence[Samples]) -> list[_Pair]:
+def _in_tables(samples: Sequence[Samples], targets: Collection[str]) -> list[_Pair]:
     found = []
     for row in samples:
-        label = next((place for place, name in enumerate(row.columns) if is_label(name)), None)
+        named = (place for place, name in enumerate(row.columns) if is_label(name) or name in targets)
+        label = next(named, None)
         if label is None or not row.stretches:
             continue
-        features = [place for place, name in enumerate(row.columns) if is_input(name)]
+        features = [place for place, name in enumerate(row.columns) if is_input(name) and name not in targets]
         features = [place for place in features if all(np.isfinite(block[:, place]).all() for block in row.stretches)]
         if not features:
             continue

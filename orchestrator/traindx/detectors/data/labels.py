@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from traindx.contract import Citation, Fact, Signal
+from traindx.definitions.rules import ErrorPattern
 from traindx.detectors.data.places import array_name, cite_array, cite_cell, place_name
+from traindx.readers.model import LogError
 from traindx.readers.tables.arrays import ArrayInfo
 from traindx.readers.tables.column import ColumnInfo
 from traindx.readers.tables.datatables import TableInfo
@@ -16,6 +18,7 @@ SIGNALS = {
     "label-outside-classes": "a label in the data lies outside the number of classes of the model",
     "label-stray": "a rare label in the data lies apart from all others",
 }
+FAMILY = "error-label-range"
 RARE = 0.001
 """share of the rows below which a value that stands apart is a slip"""
 
@@ -52,16 +55,17 @@ class Labels:
         return self.where
 
 
-def labels_of(tables: Sequence[TableInfo], arrays: Sequence[ArrayInfo]) -> list[Labels]:
-    """Every column and array of whole-numbered labels, training data first."""
-    found = [*_of_tables(tables), *_of_arrays(arrays)]
+def labels_of(tables: Sequence[TableInfo], arrays: Sequence[ArrayInfo], targets: Collection[str] = ()) -> list[Labels]:
+    """Every column and array of whole-numbered labels, training data first; `targets` are labels by other names."""
+    found = [*_of_tables(tables, targets), *_of_arrays(arrays)]
     return sorted(found, key=lambda row: (row.split == "val", row.where))
 
 
-def _of_tables(tables: Sequence[TableInfo]) -> Iterator[Labels]:
+def _of_tables(tables: Sequence[TableInfo], targets: Collection[str]) -> Iterator[Labels]:
     for table in tables:
         for column in table.columns:
-            if not is_label(column.name) or column.low is None or column.high is None or column.texts:
+            named = is_label(column.name) or column.name in targets
+            if not named or column.low is None or column.high is None or column.texts:
                 continue
             try:
                 counts = {float(text): count for text, count in column.values.items()}
@@ -100,6 +104,22 @@ def outside(labels: Sequence[Labels], classes: int | None, ignored: frozenset[fl
         stray = _stray(row, ignored) if classes is None else None
         if stray is not None:
             return [stray]
+    return []
+
+
+def named(labels: Sequence[Labels], errors: Sequence[LogError], patterns: Sequence[ErrorPattern]) -> list[Signal]:
+    """The row with the label that an error names as outside the classes: `Target 12 is out of bounds`."""
+    families = [family for family in patterns if family.name == FAMILY]
+    read = [found for row in errors for family in families if (found := family.found_in(row.text))]
+    for label in dict.fromkeys(float(found["label"]) for found in read if "label" in found):
+        row = next((one for one in labels if label in {one.high, one.low}), None)
+        if row is not None:
+            place = row.place(highest=label == row.high)
+            times = f", {row.counts[label]:,} times in {row.rows:,} rows" if label in row.counts else ""
+            claim = f"{row.where} has the label {label:g} that the error names{times}, first at {place}"
+            facts: dict[str, Fact] = {"label": int(label), "label_place": place}
+            cited = row.cite(claim, highest=label == row.high)
+            return [Signal(id="label-outside-classes", claim=claim, citations=[cited], facts=facts)]
     return []
 
 

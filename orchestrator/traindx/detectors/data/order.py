@@ -1,4 +1,4 @@
-"""Training data in the order of its classes."""
+"""Training data in the order of its classes, or of time."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from collections.abc import Sequence
 
 from traindx.contract import Citation, Fact, Signal
 from traindx.detectors.data.labels import Labels
+from traindx.detectors.data.places import cite_cell
+from traindx.readers.tables.datatables import TableInfo
+from traindx.vocabulary.data_names import is_time, split_of
 
 SIGNALS = {
     "labels-in-order": "the training data is sorted by class",
     "labels-in-order-unshuffled": "the training data is sorted by class, and the loader does not shuffle",
+    "time-in-order-unshuffled": "the training data is sorted by time, and the loader does not shuffle",
 }
 FEWEST = 60
 SORTED = 0.05
@@ -37,4 +41,18 @@ def detect(labels: Sequence[Labels], unshuffled: Citation | None) -> list[Signal
         facts["shuffle_place"] = f"{unshuffled.source}:{unshuffled.locator.removeprefix('line ')}"
         claim += ", and the loader keeps that order"
         return [Signal(id="labels-in-order-unshuffled", claim=claim, citations=[*places, unshuffled], facts=facts)]
+    return []
+
+
+def in_time(tables: Sequence[TableInfo], unshuffled: Citation | None) -> list[Signal]:
+    """Whether rows stand in the order of a column of times, and the loader keeps it; `unshuffled` is where it does."""
+    for table in tables if unshuffled is not None else ():
+        column = next((one for one in table.columns if is_time(one.name) and one.rises), None)
+        if column is None or split_of(table.path) == "val" or table.rows < FEWEST or column.constant:
+            continue
+        claim = f"the rows of {table.path} stand in the order of `{column.name}`, and the loader keeps that order"
+        facts: dict[str, Fact] = {"order_where": f"`{column.name}` of {table.path}", "order": "by time"}
+        facts["shuffle_place"] = f"{unshuffled.source}:{unshuffled.locator.removeprefix('line ')}" if unshuffled else ""
+        places = [cite_cell(table, column, column.low_line, claim), *([unshuffled] if unshuffled else [])]
+        return [Signal(id="time-in-order-unshuffled", claim=claim, citations=places, facts=facts)]
     return []

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from traindx.contract import Citation, Fact, Signal
 from traindx.detectors.citing import cite_line
+from traindx.detectors.data.places import cite_cell, has_lines
 from traindx.readers.tables.arrays import ArrayInfo
+from traindx.readers.tables.datatables import TableInfo
 from traindx.readers.tables.samples import Samples
 from traindx.vocabulary.data_names import split_of
 
@@ -20,7 +22,7 @@ NARROWEST = 10
 """bytes of a row: shorter ones repeat by chance"""
 
 
-def detect(samples: Sequence[Samples], arrays: Sequence[ArrayInfo]) -> list[Signal]:
+def detect(samples: Sequence[Samples], arrays: Sequence[ArrayInfo], tables: Sequence[TableInfo] = ()) -> list[Signal]:
     """The pair of files of which most rows are shared."""
     seen = [row for row in samples if row.prints.rows >= FEWEST and row.width >= NARROWEST]
     trains = [row for row in seen if split_of(f"{row.path}/{row.member}" if row.member else row.path) == "train"]
@@ -35,7 +37,8 @@ def detect(samples: Sequence[Samples], arrays: Sequence[ArrayInfo]) -> list[Sign
         return []
     claim = f"{share:.0%} of the rows of {_name(val)} are in {_name(train)} as well"
     here, there = lines[0]
-    places = [_cite(val, here, claim, arrays), _cite(train, there, "the same row in the training data", arrays)]
+    places = [_cite(val, here, claim, arrays, tables)]
+    places.append(_cite(train, there, "the same row in the training data", arrays, tables))
     facts: dict[str, Fact] = {"shared_share": f"{share:.0%}", "shared_val": _name(val), "shared_train": _name(train)}
     strength = min(1.0, 0.5 + 2 * share)
     return [Signal(id="splits-share-rows", claim=claim, strength=strength, citations=places, facts=facts)]
@@ -50,7 +53,10 @@ def _name(row: Samples) -> str:
     return f"{row.path}[{row.member}]" if row.member else row.path
 
 
-def _cite(row: Samples, line: int, claim: str, arrays: Sequence[ArrayInfo]) -> Citation:
+def _cite(row: Samples, line: int, claim: str, arrays: Sequence[ArrayInfo], tables: Sequence[TableInfo]) -> Citation:
+    table = next((info for info in tables if info.path == row.path and not has_lines(info)), None)
+    if table is not None:
+        return cite_cell(table, table.columns[0], None, f"{claim} (row {line})")
     array = next((info for info in arrays if (info.path, info.member) == (row.path, row.member)), None)
     if array is None:
         return cite_line(row.path, line, claim)

@@ -83,6 +83,8 @@ def _of_table(table: TableInfo) -> _Finding | None:
 
 def _is_feature(column: ColumnInfo) -> bool:
     few = 0 < len(column.values) <= 2
+    if column.low is not None and column.high is not None and column.high - column.low + 1 == column.numbers > 2:
+        return False  # as many values as whole numbers between them: it numbers the rows
     return is_input(column.name) and not column.texts and column.deviation is not None and not few
 
 

@@ -70,7 +70,8 @@ def detect(errors: Sequence[LogError], known: Collection[int] = ()) -> list[Sign
         return [_never_entered([(one.rank, one.row) for one in behind], stuck, _BEHIND)]
     silent = sorted(set(known) - set(stuck) - set(states))
     if silent and len(stuck) >= FEWEST and len(silent) <= len(known) // 4 + 1 and len(silent) < len(stuck):
-        return [_never_entered([(rank, None) for rank in silent], stuck, _SILENT)]
+        said = {one.rank: one.row for one in reversed(reports) if one.absent}
+        return [_never_entered([(rank, said.get(rank)) for rank in silent], stuck, _SILENT)]
     return _all_waited(stuck)
 
 
@@ -153,7 +154,7 @@ def _never_entered(late: Sequence[tuple[int, LogError | None]], stuck: Mapping[i
     others = [one for rank, one in stuck.items() if rank not in ranks]
     places = [_cite(row, f"rank {rank}: {why}") for rank, row in late[:3] if row is not None]
     facts: dict[str, Fact] = {"straggler": _listed(ranks)}
-    waited = others[0] if others else next(iter(stuck.values()), None)
+    waited = min(others or stuck.values(), key=lambda one: (one.row.source, one.row.line), default=None)
     if waited is not None:
         places.append(_cite(waited.row, f"rank {waited.rank} waits for it"))
         facts |= _when(waited)

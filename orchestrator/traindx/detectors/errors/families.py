@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from traindx.contract import Citation, Fact, Signal
 from traindx.definitions.rules import ErrorPattern
@@ -10,6 +11,7 @@ from traindx.detectors.citing import cite_line
 from traindx.detectors.errors.root import EXCEPTION, Logged, Reading, first_cause, read
 from traindx.detectors.errors.telling import own_frame, told
 from traindx.readers.code.codeunit import CodeUnit
+from traindx.readers.logs.frames import FATAL
 from traindx.readers.model import LogError
 from traindx.vocabulary.error_texts import error_by_itself, error_patterns
 from traindx.vocabulary.exceptions import known_exceptions
@@ -44,6 +46,9 @@ def detect(
         found += [_of_cause(cause, readings, code)]
         found += [told("run-ended-by-error", "the run ended with an error", ended[-1], code)]
     else:
+        # A traceback that tells of a lost peer alone names no cause, but the run did end with it.
+        lost = [one.row for one in readings if one.role == "teardown" and one.row.frames and not one.survived]
+        found += [told("run-ended-by-error", "the run ended with an error", row, code) for row in lost[-1:]]
         final = next((one.row for one in readings if _ends(one, errors, last_value)), None)
         found += [told("error-at-the-end", "nothing was logged after this", final, code) if final else None]
     return [signal for signal in found if signal is not None]
@@ -56,10 +61,21 @@ def _of_cause(cause: Reading, readings: Sequence[Reading], code: Sequence[CodeUn
     after = [one for one in readings if one is not cause and not one.survived and one.role not in {None, "advice"}]
     if after:
         facts["followed_by"] = len(after)
+    if cause.row.frames and cause.row.text.rpartition("] ")[2].startswith(FATAL):
+        facts["crashed_in"] = _called_in(cause.row)
     if cause.family is None:
         return _unexplained(cause.row, [one.row for one in readings], code, facts)
     signal = told(cause.family.name, cause.family.means, cause.row, code, facts)
     return signal.model_copy(update={"strength": cause.family.strength})
+
+
+def _called_in(row: LogError) -> str:
+    """The innermost call of a crash, with the package that it belongs to."""
+    path, line = row.frames[-1]
+    path = path.replace("\\", "/")
+    package = path.partition("-packages/")[2].partition("/")[0]
+    name = f"{PurePosixPath(path).name}:{line}"
+    return f"{name} of {package}" if package else name
 
 
 def _of_survived(readings: Sequence[Reading], code: Sequence[CodeUnit]) -> Signal | None:

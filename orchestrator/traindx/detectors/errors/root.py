@@ -118,6 +118,12 @@ def _reading(row: LogError, patterns: Sequence[ErrorPattern], logged: Logged | N
     if went_on and logged is not None and row.last_line and not logged.after(row.source, row.last_line):
         went_on, row = False, replace(row, line=row.last_line)  # survived at first, not in the end
     family, facts = _family_of(row.text, tuple(patterns))
+    if family is None and row.more:
+        # Of a message of several lines the first may say no more than that something failed.
+        naming = tuple(one for one in patterns if one.role == "root")
+        family, facts = next(
+            (told for line in row.more.split("\n") if (told := _family_of(line, naming))[0] is not None), (None, {})
+        )
     return Reading(row, family, facts, went_on or (family is not None and family.role == "survived"))
 
 
@@ -143,7 +149,12 @@ def first_cause(readings: Sequence[Reading]) -> Reading | None:
     if not candidates:
         return None
     blamed = {one.row.rank for one in readings if one.row.rank is not None and _tells_first(one)}
-    return min(candidates, key=_order(candidates, blamed))
+    chosen = min(candidates, key=_order(candidates, blamed))
+    if not _tells_first(chosen):
+        return chosen
+    # The launcher repeats how a process ended; what the process printed of it itself says more.
+    itself = (one for one in candidates if one.family is chosen.family and not _tells_first(one) and one.rank is None)
+    return next(itself, chosen)
 
 
 def _tells_first(one: Reading) -> bool:

@@ -44,10 +44,15 @@ def choose(change: Companion, context: ContextPackage, facts: Mapping[str, Fact]
     rows += [row for row in context.settings if _is(row, change.setting) and isinstance(row.value, str)]
     told = [row for row in rows if _floor(row, context) is None]
     editable = [row for row in rows if row not in told]
-    pool = found or editable or _in_a_table(change, context, facts)
+    # What the program writes down itself steers nothing, as long as something else does.
+    steering = [row for row in editable if row.source not in context.records]
+    recorded = bool(found and found[0].source in context.records and steering)
+    pool = (found if not recorded else []) or steering or editable or _in_a_table(change, context, facts)
     if not pool:
         raise Unknown(_nowhere(change, told))
-    if found and _floor(found[0], context) is None:  # what was logged or recorded: who sets the same value?
+    if (
+        found and not recorded and _floor(found[0], context) is None
+    ):  # what was logged or recorded: who sets the same value?
         same = [row for row in context.settings if _same(row.value, found[0].value) and _floor(row, context)]
         pool = [row for row in same if plain(row.key) == plain(found[0].key) or _is(row, change.setting)]
         told = [*found, *told]

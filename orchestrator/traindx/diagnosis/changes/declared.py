@@ -42,6 +42,7 @@ Rewriting = Literal[
     "reset-state",
     "in-order",
     "shuffle",
+    "step-scheduler",
 ]
 
 

@@ -18,7 +18,7 @@ def with_diff(
     fix: Fix, changes: tuple[Change, ...], facts: Mapping[str, Fact], context: ContextPackage, toolbelt: Toolbelt
 ) -> Fix:
     """The fix with the first of the changes that the run has a place for; else with what is missing for one."""
-    if fix.diff or not changes:
+    if fix.diff:
         return fix
     facts = {**_lengths(context), **facts}
     reasons = []
@@ -36,7 +36,8 @@ def with_diff(
         return fix.model_copy(update={"diff": diff, "summary": _joined(fix.summary, said)})
     # What is known of the value tells most, then what the code lacks; that a name was not found tells least.
     told = sorted((reason for reason in reasons if reason), key=lambda reason: reason.startswith(NOT_FOUND))
-    return fix.model_copy(update={"summary": _joined(fix.summary, f"No diff: {told[0]}.")}) if told else fix
+    why = told[0] if told else "which line of these files to change, and to what, is not known"
+    return fix.model_copy(update={"summary": _joined(fix.summary, f"No diff: {why}.")})
 
 
 def _lengths(context: ContextPackage) -> dict[str, Fact]:

@@ -16,7 +16,7 @@ from traindx.readers.model import Series
 
 Numbers = npt.NDArray[np.float64]
 Indexes = npt.NDArray[np.intp]
-_NAME = r"(?:\s`?[A-Za-z_][\w/]*`?)?"
+_NAME = r"(?:\s(?:of )?(?:the )?(?!epochs?\b|steps?\b|iterations?\b|lines?\b|rows?\b)`?[A-Za-z_][\w/]*`?)?"
 _NUMBER = r"(?<![\d.])([-+]?(?:\d[\d,_]*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)(?![\d%\w]|\.\d)"
 _LINK = r"(?:\s(?:is|was|of|at|a|the|its|value|loss|level|only|just|about|around|near|loss of|value of)|[:=,(`]|\s)*\s?"
 _LOWEST = re.compile(rf"\b(?:lowest|minimum|minimal|smallest)\b{_NAME}{_LINK}{_NUMBER}", re.IGNORECASE)
@@ -29,6 +29,9 @@ _MOVED = re.compile(
     re.IGNORECASE,
 )
 _FROM_TO = re.compile(rf"\bfrom {_NUMBER}[^.;]{{0,60}}? to {_NUMBER}", re.IGNORECASE)
+_SINCE = re.compile(r"\b(?:from|after|since|behind) (?:the )?(?P<axis>epoch|step) (?P<at>\d{1,12})\b", re.IGNORECASE)
+_CLEAR = 0.1
+"""of the range of a curve: what it must have moved for its direction to be told"""
 _COUNT = re.compile(
     r"\b(\d[\d,]*)(?: of (?:the |its )?(\d[\d,]*))?"
     r"(?: \w+){0,2} (?:NaNs?|nans?|non-finite|not finite|infinit\w+|NaN or Inf)\b"
@@ -41,14 +44,15 @@ def contradiction(claim: str, series: Sequence[Series]) -> str:
     rows = _spoken_of(claim, [row for row in series if len(row)])
     if not rows:
         return ""
-    checks = (_extremes, _means, _moves, _counts)
+    checks = (_extremes, _means, _moves, _directions, _counts)
     return next((found for check in checks if (found := check(claim, rows))), "")
 
 
 def _spoken_of(claim: str, series: Sequence[Series]) -> Sequence[Series]:
     """The series that the claim names, else all that were cited."""
     named = [row for row in series if any(f"`{name}`" in claim for name in (row.name, row.original))]
-    return named or series
+    words = set(re.findall(r"[\w/.]+", claim))
+    return named or [row for row in series if words & {row.name, row.original}] or series
 
 
 def _extremes(claim: str, rows: Sequence[Series]) -> str:
@@ -97,6 +101,23 @@ def _moves(claim: str, rows: Sequence[Series]) -> str:
         if on_a_curve and not any(_in_order(row, said[1], said[2]) for row in on_a_curve):
             return f"{said[2]} comes before {said[1]} on the curve"
     return ""
+
+
+def _directions(claim: str, rows: Sequence[Series]) -> str:
+    """A curve that is said to rise or fall from some point on, without a number."""
+    since = _SINCE.search(claim)
+    word = _last(_MOVED, claim[: since.start()]) if since else None
+    if since is None or word is None or len(rows) != 1 or rows[0].axis != since["axis"].lower():
+        return ""
+    row = rows[0]
+    later = row.values[(row.at >= float(since["at"])) & np.isfinite(row.values)]
+    if len(later) < 3:
+        return ""
+    moved = float(np.mean(later[-max(1, len(later) // 4) :]) - later[0])
+    whole = _finite(row)
+    if abs(moved) < _CLEAR * float(whole.max() - whole.min()) or (moved > 0) == (word["up"] is not None):
+        return ""
+    return f"from {since['axis']} {since['at']} on the curve goes {'up' if moved > 0 else 'down'}"
 
 
 def _counts(claim: str, rows: Sequence[Series]) -> str:

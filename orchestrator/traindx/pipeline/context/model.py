@@ -33,6 +33,7 @@ class Survey(ToolOutput):
     data: list[DataSummary]
     code: list[CodeSummary]
     names: dict[str, str]
+    records: list[str]
     git: list[CodeState]
     cluster: list[ClusterSummary]
     runs: list[RunSummary]

@@ -19,6 +19,7 @@ from traindx.pipeline.context.model import Survey
 from traindx.pipeline.context.runs import several_runs
 from traindx.readers import Run
 from traindx.readers.code.names import names_in
+from traindx.readers.code.written import written_by
 from traindx.readers.tables.arrays import ArrayInfo
 from traindx.readers.tables.datatables import TableInfo
 from traindx.runtime import ToolInput, tool
@@ -64,6 +65,7 @@ def survey(given: Input, run: Run) -> Survey:  # noqa: ARG001 - every tool takes
         data=data,
         code=code_rows(run),
         names=names_in(run.program),
+        records=_records(run),
         git=git_rows(run),
         cluster=cluster,
         runs=several_runs(run.files, run.series, run.errors),
@@ -188,6 +190,11 @@ def _array(row: ArrayInfo) -> str:
     between = "" if row.low is None or row.high is None else f", {row.low:.4g} to {row.high:.4g}, mean {row.mean:.4g}"
     bad = f", {row.not_finite} not finite" if row.not_finite else ""
     return f"{shape} {row.dtype}{between}{bad}"
+
+
+def _records(run: Run) -> list[str]:
+    written = written_by(run.program)
+    return [file.path for file in run.files if file.role == "config" and file.path.rsplit("/", 1)[-1] in written]
 
 
 def _table(row: TableInfo) -> str:

@@ -10,6 +10,7 @@ from traindx.program.library import (
     containers,
     data,
     frameworks,
+    graphs,
     keras,
     layers,
     losses,
@@ -60,7 +61,7 @@ def call_library(m: Machine, name: str, call: Call) -> Value:
     if found is not None:
         return found
     if call.tensors and root in _ROOTS:
-        return tensors.mixed(m, call.tensors, marks=frozenset({"opaque"}))
+        return graphs.mixed(m, call.tensors, marks=frozenset({"opaque"}))
     return call_unknown(m, Library(name), call)
 
 
@@ -96,7 +97,7 @@ def call_unknown(m: Machine, callee: Value, call: Call) -> Value:
     m.event("foreign", call.node, callee, call=call, name=name)
     if call.tensors:
         # Whether it keeps the graph is anybody's guess.
-        return tensors.mixed(m, call.tensors, marks=frozenset({"opaque"})).but(sure=False)
+        return graphs.mixed(m, call.tensors, marks=frozenset({"opaque"})).but(sure=False)
     return Guess(name.rpartition(".")[2])
 
 

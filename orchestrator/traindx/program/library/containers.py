@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from traindx.program.library import tensors
+from traindx.program.library.creation import created
 from traindx.program.values import (
     UNKNOWN,
     Gradient,
@@ -81,6 +81,9 @@ def _of_mapping(m: Machine, owner: Mapping, name: str, call: Call) -> Value | No
     if name in {"get", "pop", "setdefault"} and call.args:
         key = call.args[0]
         found = owner.entries.get(str(key.value)) if isinstance(key, Plain) else None
+        if found is not None and name == "pop" and isinstance(key, Plain):
+            rest = {told: value for told, value in owner.entries.items() if told != str(key.value)}
+            m.journal.put(owner, "entries", rest)
         if found is not None:
             return found
         return call.args[1] if len(call.args) > 1 else Guess(str(getattr(key, "value", "")))
@@ -93,6 +96,9 @@ def _of_mapping(m: Machine, owner: Mapping, name: str, call: Call) -> Value | No
         return Plain(None)
     if name == "to":
         return owner
+    if name == "clear":
+        m.journal.put(owner, "entries", {})
+        return Plain(None)
     return owner if name == "copy" else None
 
 
@@ -109,7 +115,7 @@ def _of_parameters(m: Machine, owner: Parameters, name: str, call: Call) -> Valu
         _freeze(m, owner, given, call.node)
         return owner
     if name in {"new_zeros", "new_ones", "new_empty", "new"}:
-        return tensors.created(name, call)
+        return created(name, call)
     if name in {"detach", "clone", "float", "cpu", "view", "data"}:
         return owner
     if name in {"numel", "dim", "size"}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from traindx.program.library.tensors import created
+from traindx.program.library import permutations
 from traindx.program.values import (
     UNKNOWN,
     Function,
@@ -13,6 +13,7 @@ from traindx.program.values import (
     Made,
     Mapping,
     Plain,
+    Stream,
     Tensor,
     Value,
     text,
@@ -39,6 +40,7 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
         m.event("loader", call.node, made)
         return made
     if last == "TensorDataset":
+        m.event("paired", call.node, UNKNOWN, parts=args)
         return Made(kind="TensorDataset", args=args, place=place)
     if last in _IMAGES and root in {"torchvision", "datasets"}:
         made = Made(kind="images", args=args, keywords=keywords, place=place)
@@ -53,15 +55,26 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
         return Items([Made(kind="split", args=(args[0], Plain(at)), place=place) for at in range(count)])
     if last == "train_test_split":
         return _split(m, call)
+    if full in {"sklearn.utils.shuffle", "sklearn.utils.resample"}:
+        return permutations.together(m, call)
+    if root == "sklearn" and (last.endswith("Fold") or last in {"ShuffleSplit", "StratifiedShuffleSplit"}):
+        return Made(kind="folds", args=args, keywords=keywords, place=place)
+    if full in {"sklearn.model_selection.cross_val_score", "sklearn.model_selection.cross_validate"}:
+        m.event("split", call.node, args[1] if len(args) > 1 else UNKNOWN, parts=2, arrays=args[1:3])
+        return Tensor(shape=(None,))
     if last in _SCALERS and root == "sklearn":
         made = Made(kind="fitted", args=args, keywords=keywords, place=place)
         made.fields["@class"] = Plain(last)
         return made
-    if root == "pandas" and last.startswith("read_"):
+    if root in {"pandas", "polars"} and (last.startswith("read_") or last == "DataFrame"):
         return Made(kind="frame", place=place)
     if full in {"numpy.load", "numpy.loadtxt", "numpy.genfromtxt"}:
         return Tensor(origin=frozenset({id(call.node)}))
-    if last in {"RandomState", "default_rng", "Random"} and root in {"numpy", "random"}:
+    if full == "torch.manual_seed":
+        return permutations.numpy_random(m, "seed", call, UNKNOWN)
+    if root == "random" and last in {"shuffle", "seed"}:
+        return permutations.numpy_random(m, last, call, UNKNOWN)
+    if last in {"RandomState", "default_rng", "Random", "Generator"} and root in {"numpy", "random", "torch"}:
         return Made(kind="generator", args=args, place=place)
     if last in {"SMOTE", "RandomOverSampler", "ADASYN"}:
         return Made(kind="resampler", place=place)
@@ -87,6 +100,7 @@ def _bundled(last: str, call: Call) -> Value:
 
 def _split(m: Machine, call: Call) -> Value:
     m.event("split", call.node, call.args[0] if call.args else UNKNOWN, parts=2, arrays=tuple(call.args))
+    m.event("paired", call.node, UNKNOWN, parts=tuple(call.args))
     found: list[Value] = []
     for at, part in enumerate(call.args):
         for side in (0, 1):
@@ -102,6 +116,10 @@ def method(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
     """A method of a data object."""
     if owner.kind == "fitted":
         return _fitted(m, owner, name, call)
+    if owner.kind == "folds" and name == "split":
+        m.event("split", call.node, call.args[0] if call.args else UNKNOWN, parts=2, arrays=tuple(call.args))
+        index = Tensor(shape=(None,), dtype="long")
+        return Stream(Items([index, index]), owner)
     if owner.kind == "parser":
         return _parsed(m, owner, name, call)
     if owner.kind == "config":
@@ -109,12 +127,7 @@ def method(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
     if owner.kind == "frame":
         return _of_frame(m, owner, name, call)
     if owner.kind == "generator":
-        m.event("random", call.node, owner)
-        if name in {"randn", "rand", "normal", "uniform"} and (call.args or call.keywords):
-            return created(name, call).but(origin=frozenset({id(call.node)}))
-        if name == "permutation":
-            return Tensor(marks=frozenset({"shuffled"}))
-        return Tensor() if name not in {"randint", "random", "choice"} else Plain(None, "varies")
+        return permutations.numpy_random(m, name, call, owner)
     if owner.kind == "resampler" and name in {"fit_resample", "fit_sample"}:
         return Items(
             [
@@ -134,9 +147,11 @@ def _fitted(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
     given = call.args[0] if call.args else UNKNOWN
     if name in {"fit", "fit_transform"}:
         m.event("fit", call.node, owner, data=given)
+        m.journal.set(owner.fields, "@on", given)
     if name in {"fit_transform", "transform"}:
         made = given if isinstance(given, Tensor) else Tensor(origin=frozenset({getattr(given, "number", 0)}))
-        marks = (made.marks - {"pixels"}) | ({f"fitted-{id(owner)}"} if name == "fit_transform" else frozenset())
+        itself = name == "fit_transform" or owner.fields.get("@on") is given
+        marks = (made.marks - {"pixels"}) | ({f"fitted-{id(owner)}"} if itself else frozenset())
         m.event("transformed", call.node, owner, data=given)
         return made.but(marks=marks)
     return owner if name == "fit" else None
@@ -172,23 +187,27 @@ def _of_config(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
 
     if name == "get" and call.args:
         key = text(call.args[0])
-        found = owner.fields.get(key, configured(m, key))
+        found = owner.fields.get(key, configured(m, key, owner.fields.get("@section")))
         if isinstance(found, Guess) and len(call.args) > 1:
             default = call.args[1]
             return Plain(default.value, "default", key) if isinstance(default, Plain) else default
+        if isinstance(found, Guess) and m.settings and "@loaded" in owner.fields:
+            return Plain(None, "config", key)  # the run's configuration does not have it
         return found
     return Mapping(dict(owner.fields), True) if name in {"items", "keys", "values", "copy"} else None
 
 
 def _of_frame(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
-    if name in {"drop", "dropna", "fillna", "copy", "reset_index", "sample", "astype", "head", "apply", "rename"}:
+    if name == "sample":
+        return permutations.of_frame(m, owner, call)
+    if name in {"drop", "dropna", "fillna", "copy", "reset_index", "astype", "head", "apply", "rename"}:
         return owner
     if name in {"sort_values"}:
         made = Made(kind="frame", place=owner.place, fields=dict(owner.fields))
         made.fields["@sorted"] = Plain(True)
         return made
     if name in {"to_numpy", "values"}:
-        return Tensor(origin=frozenset({owner.number}), shape=(None, None))
+        return Tensor(origin=permutations.origin(owner), order=permutations.order(owner), shape=(None, None))
     return Guess(name)
 
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
+from traindx.program.library.graphs import backward
 from traindx.program.library.modules import set_mode
-from traindx.program.library.tensors import backward
 from traindx.program.streams import stream_of
 from traindx.program.values import (
     UNKNOWN,
+    Class,
     Function,
     Guess,
     Instance,
     Items,
+    Library,
     Made,
     Mapping,
     Parameters,
     Plain,
     Tensor,
     Value,
+    text,
 )
 
 if TYPE_CHECKING:
@@ -35,6 +39,10 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
         return Made(kind="lightning", args=tuple(call.args), keywords=call.keywords, place=m.place(call.node))
     if last in {"Trainer", "Seq2SeqTrainer", "SFTTrainer", "TrainingArguments"} and root in {"transformers", "trl"}:
         return Made(kind="huggingface", args=tuple(call.args), keywords=call.keywords, place=m.place(call.node))
+    if root == "skorch" and last.startswith("NeuralNet") and call.args:
+        made = Made(kind="skorch", args=tuple(call.args), keywords=call.keywords, place=m.place(call.node))
+        made.fields["@class"] = Plain(last)
+        return made
     if root == "ignite" and last == "Engine" and call.args:
         return Made(kind="ignite", args=tuple(call.args), place=m.place(call.node))
     return None
@@ -46,10 +54,43 @@ def method(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
         module = call.argument(0, "model")
         if isinstance(module, Instance):
             loaders = [call.argument(1, "train_dataloaders"), call.argument(2, "val_dataloaders")]
+            data = call.keywords.get("datamodule", loaders[0])
+            if isinstance(data, Instance):
+                _hook(m, data, "prepare_data", [], call)
+                _hook(m, data, "setup", [Plain("fit")], call)
+                loaders = [_loader(m, data, "train_dataloader"), _loader(m, data, "val_dataloader")]
             return fit(m, module, call, loaders, owner)
+    if owner.kind == "skorch" and name in {"fit", "partial_fit"}:
+        return _skorch(m, owner, call)
     if owner.kind == "ignite":
         return _ignite(m, owner, name, call)
     return None
+
+
+_CRITERIA = {"NeuralNetClassifier": "probabilities", "NeuralNetBinaryClassifier": "bce_logits",
+             "NeuralNetRegressor": "mse"}  # fmt: skip
+"""what skorch compares with by default: the classifier takes the logarithm of what the module returns"""
+
+
+def _skorch(m: Machine, owner: Made, call: Call) -> Value:
+    """What skorch does with a module: forward, then the criterion, or its own where none is given."""
+    from traindx.program.calling import Call as Inner
+    from traindx.program.calling import call_value
+    from traindx.program.library import losses
+
+    module = owner.args[0]
+    place = owner.place.node if owner.place is not None else call.node
+    node = place if isinstance(place, ast.Call) else call.node
+    module = call_value(m, module, Inner(node, [], {})) if isinstance(module, Class) else module
+    given = owner.keywords.get("criterion")
+    named = given.name.rpartition(".")[2] if isinstance(given, Library) else ""
+    kind = losses.CLASSES.get(named, "") if given is not None else _CRITERIA.get(text(owner.fields["@class"]), "")
+    if kind == "nll" and text(owner.fields["@class"]) == "NeuralNetClassifier":
+        kind = "probabilities"
+    batch = call.args[0] if call.args and isinstance(call.args[0], Tensor) else Tensor()
+    output = call_value(m, module, Inner(node, [batch], {}))
+    losses.apply(m, Made(kind=f"loss {kind}"), Inner(node, [output, *call.args[1:2]], {}))
+    return owner
 
 
 def _ignite(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
@@ -193,11 +234,26 @@ def _optimizers(m: Machine, module: Instance) -> list[Made]:
     function = _method(module, "configure_optimizers")
     if function is None:
         return []
-    found = list(_made(call_method(m, module, function, [], {})))
+    returned = call_method(m, module, function, [], {})
+    for plan, interval in _plans(returned):
+        m.event("framework-schedule", function.node, plan, interval=interval, unit=function.unit)
+    found = list(_made(returned))
     optimizers = [made for made in found if made.kind == "optimizer"]
     held: Value = Items(list(optimizers)) if len(optimizers) > 1 else optimizers[0] if optimizers else Guess("")
     m.journal.set(module.fields, "@optimizers", held)
     return optimizers
+
+
+def _plans(value: Value, interval: str = "epoch", depth: int = 4) -> list[tuple[Made, str]]:
+    """The schedulers that a module hands to Lightning, and how often each is to step: once per `epoch` unless said."""
+    if isinstance(value, Made):
+        return [(value, interval)] if value.kind == "scheduler" else []
+    if isinstance(value, Mapping) and depth:
+        said = text(value.entries.get("interval")) or interval
+        return [row for part in value.entries.values() for row in _plans(part, said, depth - 1)]
+    if isinstance(value, Items) and depth:
+        return [row for part in value.items for row in _plans(part, interval, depth - 1)]
+    return []
 
 
 def _made(value: Value, depth: int = 4) -> list[Made]:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from traindx.program.calling import Call
     from traindx.program.machine import Machine
 
+_ACTIVATED = frozenset(["keras Dense", "keras Activation", "keras Softmax", "keras ReLU", "keras Conv1D",
+                        "keras Conv2D", "keras Conv3D", "keras Conv2DTranspose", "keras SeparableConv2D"])  # fmt: skip
+"""layers that are linear where no activation is given; of others nothing is known"""
 _PIXELS = frozenset(["mnist", "fashion_mnist", "cifar10", "cifar100"])
 
 
@@ -54,7 +57,8 @@ def method(m: Machine, owner: Layer | Instance, name: str, call: Call) -> Value 
         return Plain(None)
     if name == "compile":
         loss = call.keywords.get("loss", call.args[1] if len(call.args) > 1 else None)
-        m.event("compile", call.node, owner, loss=loss, metrics=call.keywords.get("metrics"))
+        node = next((part.value for part in call.node.keywords if part.arg == "loss"), call.node)
+        m.event("compile", node, owner, loss=loss, metrics=call.keywords.get("metrics"))
         m.journal.set(owner.fields, "@loss", loss or Plain(None))
         return Plain(None)
     if name == "fit":
@@ -70,9 +74,9 @@ def forward(m: Machine, layer: Layer, call: Call) -> Value:
     marks = frozenset({f"units {units}"}) if units else frozenset(mark for mark in kept if mark.startswith("units "))
     if layer.kind in {"keras Rescaling", "keras Normalization", "keras BatchNormalization"}:
         marks |= {"rescaled"}
-    act = activation(layer)
     if layer.kind in {"keras Dropout", "keras Flatten", "keras Reshape"} and call.tensors:
         return call.tensors[0]
+    act = activation(layer) if layer.kind in _ACTIVATED or "activation" in layer.keywords else ""
     return Tensor(act=act, act_at=m.place(call.node), marks=marks | (kept & {"rescaled"}))
 
 

@@ -7,7 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from traindx.program.library import recurrent
-from traindx.program.library.tensors import ACTIVATIONS, activated, mixed
+from traindx.program.library.graphs import mixed
+from traindx.program.library.tensors import ACTIVATIONS, activated
 from traindx.program.values import (
     LEAF,
     NOTHING,
@@ -149,7 +150,10 @@ def apply(m: Machine, layer: Layer | Instance, call: Call) -> Value:
     if kind in LINEAR or CONVOLUTIONS.match(kind):
         return _linear(m, layer, given, call)
     if NORMS.search(kind):
-        return parametric(m, layer, [given], given.shape).but(act="norm", states=given.states)
+        # In evaluation a batch norm is an affine map: what was linear stays so.
+        linear = given.act == "linear" and kind.startswith(("BatchNorm", "SyncBatchNorm"))
+        made = parametric(m, layer, [given], given.shape).but(states=given.states)
+        return made.but(act="linear", act_at=given.act_at) if linear else made.but(act="norm")
     if _POOLS.search(kind):
         shape = (*given.shape[:2], *[None] * (len(given.shape) - 2)) if given.shape else None
         return mixed(m, [given], shape)

@@ -60,7 +60,7 @@ def method(m: Machine, owner: Layer | Instance, name: str, call: Call) -> Value 
         m.journal.set(owner.fields, text(call.argument(0, "name")) or "?", given if given is not None else UNKNOWN)
         return Plain(None)
     if name in {"add_module", "register_module", "register_parameter"} and len(call.args) > 1:
-        m.journal.set(owner.fields, text(call.args[0]) or "?", call.args[1])
+        m.journal.set(owner.fields, text(call.args[0]) or f"{len(owner.fields)} of many", call.args[1])
         return Plain(None)
     return _of_container(m, owner, name, call)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from traindx.program.library import layers, modules
-from traindx.program.library.tensors import mixed
+from traindx.program.library.graphs import mixed
 from traindx.program.streams import stream_of
 from traindx.program.values import (
     UNKNOWN,
@@ -48,7 +48,10 @@ def builtin(m: Machine, name: str, call: Call) -> Value:
 
 
 def _enumerate(m: Machine, call: Call) -> Value:
-    inner = stream_of(m, call.args[0]) if call.args else Stream(UNKNOWN)
+    given = call.args[0] if call.args else None
+    if isinstance(given, Items) and not given.more and 0 < len(given.items) <= 8 and len(call.args) == 1:
+        return Items([Items([Plain(at), part]) for at, part in enumerate(given.items)], "list")
+    inner = stream_of(m, given) if given is not None else Stream(UNKNOWN)
     return Stream(Items([Plain(None, "varies", "index"), inner.element]), inner.source, inner.length)
 
 
@@ -94,8 +97,9 @@ def _getattr(m: Machine, call: Call) -> Value:
 def _setattr(m: Machine, call: Call) -> Value:
     name = text(call.args[1]) if len(call.args) > 2 else ""
     owner = call.args[0] if call.args else None
-    if name and isinstance(owner, Instance | Layer | Made):
-        m.journal.set(owner.fields, name, call.args[2])
+    if isinstance(owner, Instance | Layer | Made) and len(call.args) > 2:
+        # A name that is put together is as good as any: the value is registered.
+        m.journal.set(owner.fields, name or f"{len(owner.fields)} of many", call.args[2])
     return Plain(None)
 
 
@@ -123,6 +127,8 @@ def _sequence(m: Machine, call: Call) -> Value:
         return Items([given.element], "list", True)
     if isinstance(given, Items):
         return Items(list(given.items), "list", given.more)
+    if isinstance(given, Mapping):
+        return Items([Plain(key) for key in given.entries], "list", given.more)
     if isinstance(given, Layer | Instance):
         return Items(layers.children(given), "list")
     return given if isinstance(given, Parameters | Tensor) else stream_of(m, given)
@@ -243,7 +249,7 @@ def standard(m: Machine, full: str, last: str, call: Call) -> Value | None:
         if last == "defaultdict":
             return Mapping({}, True)
     if last in _LOADING and root in _CONFIGS:
-        return Made(kind="config")
+        return Made(kind="config", fields={"@loaded": Plain(True)})
     if last == "ArgumentParser":
         return Made(kind="parser", place=m.place(call.node))
     if last in {"SimpleNamespace", "Namespace"}:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from traindx.program.values import (
     Items,
     Layer,
+    Mapping,
     Plain,
     Shape,
     Tensor,
@@ -48,6 +49,8 @@ def parts_of(state: Value | None) -> list[Tensor]:
         return [state]
     if isinstance(state, Items):
         return [part for item in state.items for part in parts_of(item)]
+    if isinstance(state, Mapping):
+        return [part for item in state.entries.values() for part in parts_of(item)]
     return []
 
 

@@ -37,6 +37,32 @@ def given(call: Call, skip: int = 0) -> Shape | None:
     return tuple(whole(part) for part in args)
 
 
+_SIZE_AT = {
+    "uniform": 2, "normal": 2, "binomial": 2, "beta": 2, "gamma": 2, "laplace": 2, "logistic": 2, "gumbel": 2,
+    "lognormal": 2, "vonmises": 2, "integers": 2, "randint": 2, "exponential": 1, "poisson": 1, "rayleigh": 1,
+    "standard_gamma": 1, "choice": 1, "geometric": 1, "chisquare": 1, "random": 0, "random_sample": 0,
+    "standard_normal": 0, "standard_exponential": 0,
+}  # fmt: skip
+"""where NumPy's random functions take the shape of what they draw"""
+
+
+def drawn(name: str, call: Call) -> Shape | None:
+    """The shape of what a random function of NumPy draws: () for a single number."""
+    if name in {"rand", "randn"}:
+        return given(call) if call.args else ()
+    at = _SIZE_AT.get(name)
+    if at is None:
+        return None
+    size = call.argument(at, "size")
+    if isinstance(size, Items | Plain):
+        return of_sizes(size) if not isinstance(size, Plain) or size.value is not None else (None,)
+    if size is not None:
+        return (None,)
+    # Parameters that are arrays themselves give as many numbers.
+    arrays = [part.shape for part in call.args[:at] if isinstance(part, Tensor)]
+    return () if not arrays else next((shape for shape in arrays if shape), None)
+
+
 def reduced(shape: Shape | None, dim: Value | None, call: Call) -> Shape | None:
     """The shape after a sum or a mean."""
     keep = call.keywords.get("keepdim", call.keywords.get("keepdims"))
@@ -79,6 +105,18 @@ def reshaped(name: str, shape: Shape | None, args: list[Value], call: Call) -> S
     if name in {"permute", "transpose", "swapaxes"}:
         return _moved(name, shape, args)
     return None
+
+
+def keeps_first(name: str, args: list[Value], call: Call) -> bool:
+    """Whether the first dimension is still the first afterwards."""
+    first = whole(call.keywords.get("dim", call.keywords.get("start_dim", args[0] if args else None)))
+    if name in {"squeeze", "unsqueeze", "flatten", "expand_dims"}:
+        return first is not None and first != 0
+    if name in {"permute", "movedim", "rearrange"}:
+        return name == "permute" and first == 0
+    if name in {"transpose", "swapaxes"}:
+        return all(whole(part) not in {0, None} for part in args)
+    return name in {"view", "reshape"} and first is None and bool(args) and isinstance(args[0], Plain)
 
 
 def _size(part: Value) -> int | None:

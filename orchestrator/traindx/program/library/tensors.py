@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from traindx.program.library import shapes
+from traindx.program.library import permutations, shapes
+from traindx.program.library.creation import JOINED, LIKE, MADE, created, joined, rebuilt
+from traindx.program.library.graphs import backward, mixed
 from traindx.program.operators import broadcast, product
 from traindx.program.values import (
     LEAF,
@@ -13,10 +16,10 @@ from traindx.program.values import (
     Cut,
     Guess,
     Items,
+    Library,
     LossTerm,
     Parameters,
     Plain,
-    Shape,
     Stream,
     Tensor,
     Value,
@@ -50,37 +53,18 @@ _CUTS = {"detach": "`.detach()`", "item": "`.item()`", "numpy": "`.numpy()`", "t
          "multinomial": "sampling", "topk": "", "ge": "", "floor": "`floor`", "ceil": "`ceil`"}  # fmt: skip
 _REDUCED = frozenset(["mean", "sum", "max", "min", "norm", "std", "var", "median", "prod", "nanmean", "logsumexp",
                       "amax", "amin", "all", "any", "cumsum", "average", "nansum"])  # fmt: skip
-_MADE = frozenset(["zeros", "ones", "randn", "rand", "empty", "full", "new_zeros", "new_ones", "new_full", "randint",
-                   "new_empty", "normal", "uniform"])  # fmt: skip
-_LIKE = frozenset(["zeros_like", "ones_like", "randn_like", "rand_like", "full_like", "empty_like"])
-_JOINED = frozenset(["cat", "stack", "concat", "concatenate", "vstack", "hstack", "pad_sequence"])
-
-
-def mixed(
-    m: Machine, parts: Sequence[Tensor], shape: Shape | None = None, marks: frozenset[str] = NOTHING, act: str = ""
-) -> Tensor:
-    """What an operation on tensors gives that keeps their graph and nothing else."""
-    graph, sure, deps = m.attached(parts)
-    return Tensor(
-        graph=graph,
-        sure=sure,
-        deps=deps,
-        shape=shape,
-        act=act,
-        marks=marks | (frozenset().union(*(part.marks for part in parts)) & {"input", "logprob", "fitted-on-all"}),
-        states=frozenset().union(*(part.states for part in parts)),
-        cut=next((part.cut for part in parts if part.cut), None) if not graph else None,
-        origin=frozenset().union(*(part.origin for part in parts)),
-        loss=next((part.loss for part in parts if part.loss), None),
-        sign=next((part.sign for part in parts if part.loss), 1),
-        divided=any(part.divided for part in parts),
-    )
+_POINTWISE = frozenset(["log", "log1p", "log2", "log10", "exp", "pow", "sqrt", "abs", "square", "clamp", "clip", "neg",
+                        "clamp_min", "clamp_max", "sin", "cos", "tan", "arctan", "atan", "arcsin", "arccos", "sinh",
+                        "cosh", "expm1", "exp2", "rsqrt", "reciprocal", "erf", "absolute", "power", "fabs", "deg2rad",
+                        "radians", "negative", "nan_to_num_"])  # fmt: skip
 
 
 def method(m: Machine, owner: Tensor, name: str, call: Call) -> Value | None:
     """`tensor.name(…)`."""
     if name == "backward":
         return backward(m, owner, call)
+    if name == "sample" and "table" in owner.marks:
+        return permutations.of_table(m, owner, call)
     return _operation(m, name, owner, call.args, call)
 
 
@@ -91,28 +75,31 @@ def function(m: Machine, full: str, last: str, call: Call) -> Value | None:
         return None
     if root == "math":
         return None
+    if full.startswith("numpy.random."):
+        return permutations.numpy_random(m, last, call, Library(full))
     if last == "backward" and call.args and isinstance(call.args[0], Tensor):
         return backward(m, call.args[0], call)
-    if last in _MADE or last in _LIKE:
+    if last in MADE or last in LIKE:
         return created(last, call).but(made=m.place(call.node), origin=frozenset({id(call.node)}))
     if last in {"arange", "linspace"}:
         length = whole(call.args[0]) if len(call.args) == 1 else None
         return Tensor(shape=(length,), marks=frozenset({"sorted"}), origin=frozenset({id(call.node)}))
     if last in {"eye", "randperm"}:
         if last == "randperm":
-            return Tensor(shape=(None,), dtype="long", marks=frozenset({"shuffled"}))
+            return permutations.drawn(m, call)
         return Tensor(shape=(None, None))
     if last in {"tensor", "as_tensor", "from_numpy", "FloatTensor", "LongTensor", "asarray", "array", "Tensor"}:
-        return _rebuilt(m, last, call)
-    if last in _JOINED:
-        return _joined(m, last, call)
+        return rebuilt(m, last, call)
+    if last in JOINED:
+        return joined(m, last, call)
     if last in {"bernoulli", "load", "normal", "rand"} and not call.tensors:
         return Guess("")
     owner = call.args[0] if call.args else call.keywords.get("input")
     if isinstance(owner, Tensor):
         return _operation(m, last, owner, call.args[1:], call)
     if call.tensors and last in {"where", "matmul", "bmm", "einsum", "maximum", "minimum"}:
-        return mixed(m, call.tensors)
+        shape = next((part.shape for part in call.tensors if part.shape), None)
+        return mixed(m, call.tensors, shape if last in {"where", "maximum", "minimum"} else None)
     if isinstance(owner, Guess) and (last in ACTIVATIONS or last in SAME):
         return _operation(m, last, Tensor(), call.args[1:], call)
     return None
@@ -127,7 +114,11 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
         return _same(m, name, owner, call)
     if name in shapes.RESHAPING:
         graph, sure, deps = m.attached([owner])
-        return owner.but(graph=graph, sure=sure, deps=deps, shape=shapes.reshaped(name, owner.shape, args, call))
+        shape = shapes.reshaped(name, owner.shape, args, call)
+        marks = owner.marks if shapes.keeps_first(name, args, call) else owner.marks - {"batched"}
+        return owner.but(graph=graph, sure=sure, deps=deps, shape=shape, marks=marks)
+    if name in {"max", "min"} and args and isinstance(args[0], Tensor):
+        return mixed(m, [owner, *call.tensors], broadcast(owner, args[0]))
     if name in _REDUCED:
         return _reduced(m, name, owner, args, call)
     if name in {"size", "dim", "numel", "nelement", "stride", "ndimension"}:
@@ -138,21 +129,7 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
             owner.shape[at] if owner.shape and at is not None and -len(owner.shape) <= at < len(owner.shape) else None
         )
         return Plain(known, "constant" if known is not None and name == "size" else "varies")
-    if name in {
-        "log",
-        "log1p",
-        "log2",
-        "log10",
-        "exp",
-        "pow",
-        "sqrt",
-        "abs",
-        "square",
-        "clamp",
-        "clip",
-        "neg",
-        "clamp_min",
-    }:
+    if name in _POINTWISE:
         return _pointwise(m, name, owner, args, call)
     if name in {"matmul", "mm", "bmm", "dot", "mv", "__matmul__"}:
         other = args[0] if args else owner
@@ -190,7 +167,7 @@ def activated(m: Machine, act: str, owner: Tensor, call: Call, args: Sequence[Va
     """A tensor after an activation function."""
     graph, sure, deps = m.attached([owner])
     dim = call.keywords.get("dim", call.keywords.get("axis", args[0] if args else None))
-    marks = owner.marks & {"input", "target"}
+    marks = owner.marks & {"input", "target", "batched"}
     if act.startswith("log_"):
         marks |= {"logprob"}
     made = owner.but(graph=graph, sure=sure, deps=deps, act=act, act_at=m.place(call.node), act_dim=whole(dim))
@@ -215,9 +192,18 @@ def _same(m: Machine, name: str, owner: Tensor, call: Call) -> Value:
     given = next((arg for arg in [*call.args, call.keywords.get("dtype")] if arg is not None), None)
     kind = getattr(given, "name", "").rpartition(".")[2] if given is not None else ""
     dtype = {"float": "float", "long": "long", "int": "long", "bool": "bool", "byte": "uint8"}.get(name, "")
-    dtype = dtype or {"uint8": "uint8", "float32": "float", "int64": "long", "long": "long"}.get(kind, made.dtype)
+    dtype = dtype or {
+        "uint8": "uint8",
+        "float32": "float",
+        "int64": "long",
+        "long": "long",
+        "int": "long",
+        "int32": "long",
+    }.get(kind, made.dtype)
+    if dtype in {"uint8", "long"} and "unit" in made.marks and name in {"astype", "to", "byte", "int", "long", "type"}:
+        m.event("truncated", call.node, owner)
     if dtype == "uint8":
-        made = made.marked("pixels")
+        made = made.but(marks=made.marks - {"unit"}).marked("pixels")
     if name == "sort":
         made = made.marked("sorted")
     if name == "dropout" and _always(call):
@@ -229,6 +215,11 @@ def _same(m: Machine, name: str, owner: Tensor, call: Call) -> Value:
 
 def _always(call: Call) -> bool:
     """Whether a functional dropout drops in evaluation as well."""
+    node = call.node
+    given = next((part.value for part in node.keywords if part.arg == "training"), None)
+    given = node.args[2] if given is None and len(node.args) > 2 else given
+    if given is not None and not isinstance(given, ast.Constant):
+        return False  # `self.training`, or whatever the caller says
     told = call.keywords.get("training", call.args[2] if len(call.args) > 2 else Plain(True))
     rate = call.keywords.get("p", call.args[1] if len(call.args) > 1 else Plain(0.5))
     return isinstance(told, Plain) and told.value is True and not (isinstance(rate, Plain) and rate.value == 0)
@@ -246,6 +237,8 @@ def _cut(m: Machine, name: str, owner: Tensor, args: list[Value], call: Call) ->
         dim = call.keywords.get("dim", call.keywords.get("axis", args[0] if args else None))
         m.event("argmax", call.node, owner, dim=whole(dim))
     cut = Cut(_CUTS[name], place) if owner.graph or name != "detach" else owner.cut
+    if owner.deps:
+        m.event("cut", call.node, owner, by=_CUTS[name])
     shape = () if name == "item" else owner.shape
     if name in {"argmax", "argmin"}:
         shape = owner.shape[:-1] if owner.shape else None
@@ -255,6 +248,7 @@ def _cut(m: Machine, name: str, owner: Tensor, args: list[Value], call: Call) ->
         cut=cut,
         states=owner.states,
         origin=owner.origin,
+        order=owner.order,
         loss=loss,
         act=owner.act if name in {"detach", "numpy"} else "",
         act_at=owner.act_at,
@@ -264,8 +258,6 @@ def _cut(m: Machine, name: str, owner: Tensor, args: list[Value], call: Call) ->
 
 def _rebind(m: Machine, call: Call, value: Tensor) -> None:
     """Methods that work in place change what their owner's name holds."""
-    import ast
-
     from traindx.program import binding
 
     func = call.node.func
@@ -278,8 +270,9 @@ def _reduced(m: Machine, name: str, owner: Tensor, args: list[Value], call: Call
     dim = call.keywords.get("dim", call.keywords.get("axis", args[0] if args else None))
     shape = shapes.reduced(owner.shape, dim, call)
     keeps = owner.act in {"linear", "log_softmax"} and name in {"mean", "sum"}
+    gone = {"zeros", "unit"} | (set() if whole(dim) not in {0, None} else {"batched"})
     made = owner.but(
-        graph=graph, sure=sure, deps=deps, shape=shape, act=owner.act if keeps else "", marks=owner.marks - {"zeros"}
+        graph=graph, sure=sure, deps=deps, shape=shape, act=owner.act if keeps else "", marks=owner.marks - gone
     )
     if name in {"mean", "std", "var", "max", "min"} and not graph:
         made = made.marked("statistic")
@@ -302,109 +295,16 @@ def _pointwise(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
         return made.but(act=owner.act, act_at=owner.act_at, loss=owner.loss, sign=owner.sign, marks=owner.marks)
     if name == "neg":
         return owner.but(sign=-owner.sign, graph=made.graph, sure=made.sure, deps=made.deps)
+    if name in {"exp", "sqrt", "rsqrt", "reciprocal", "exp2"} and made.graph:
+        marks |= {"saved"}  # their backward needs what they gave
+    if name == "exp" and "log-ratio" in owner.marks:
+        return made.but(marks=marks | {"ratio"})
     if name == "exp" and owner.act.startswith("log_"):
         return made.but(act=owner.act[4:], act_at=owner.act_at)
     if name in {"square"} or (name == "pow" and args and (number(args[0]) or 0) == 2):
         return made.but(marks=marks | {"squared-difference" if "difference" in owner.marks else "squared"})
     if name == "sqrt":
-        return made.but(loss=owner.loss, sign=owner.sign)
+        return made.but(loss=owner.loss, sign=owner.sign, act="sqrt", act_at=m.place(call.node), marks=marks)
+    if name in {"exp", "rsqrt", "reciprocal", "exp2"}:
+        return made.but(act=name, act_at=m.place(call.node), marks=marks, loss=None)
     return made.but(marks=marks | ({"logprob"} if name == "log" else frozenset()), loss=None)
-
-
-def created(name: str, call: Call) -> Tensor:
-    """A new tensor: zeros, random numbers, a copy of a shape."""
-    if name in _LIKE:
-        like = call.args[0] if call.args else None
-        shape = like.shape if isinstance(like, Tensor) else None
-    else:
-        shape = shapes.given(call, skip=2 if name == "randint" and len(call.args) > 2 else 0)
-        if name == "randint":
-            shape = shapes.of_sizes(call.argument(2, "size")) or shapes.of_sizes(call.argument(1, "size"))
-        elif name in {"normal", "uniform"}:
-            shape = shapes.of_sizes(call.keywords.get("size"))
-        elif name.endswith("full"):
-            shape = shapes.of_sizes(call.args[0]) if call.args else None
-    zero = "zeros" in name
-    wants = call.keywords.get("requires_grad")
-    leaf = isinstance(wants, Plain) and wants.value is True
-    constant = {"constant"} if "ones" in name or "full" in name else set()
-    marks = frozenset({"zeros"} if zero else constant) | frozenset({"leaf"} if leaf else ())
-    dtype = "long" if name == "randint" else ""
-    return Tensor(shape=shape, marks=marks, graph=LEAF if leaf else NOTHING, dtype=dtype)
-
-
-def _rebuilt(m: Machine, name: str, call: Call) -> Value:
-    """A tensor made from values: what they came from no longer counts."""
-    given = call.args[0] if call.args else None
-    wants = call.keywords.get("requires_grad")
-    leaf = isinstance(wants, Plain) and wants.value is True
-    inner = call.tensors
-    shape: Shape | None = None
-    if isinstance(given, Tensor):
-        shape = given.shape
-    elif isinstance(given, Plain) and isinstance(given.value, int | float):
-        shape = ()
-    elif isinstance(given, Items):
-        shape = (None if given.more else len(given.items), *(inner[0].shape or () if inner else ()))
-    graphed = [part for part in inner if part.graph]
-    cut = next((part.cut for part in inner if part.cut), None)
-    if graphed and name not in {"as_tensor", "asarray"}:
-        cut = Cut(f"`{name}(…)`", m.place(call.node))
-    marks = frozenset().union(*(part.marks for part in inner)) - {"leaf", "opaque", "zeros"}
-    if leaf:
-        marks |= {"leaf"}
-    dtype = next((part.dtype for part in inner if part.dtype), "")
-    loss = next((part.loss for part in inner if part.loss), None)
-    origin: frozenset[int] = frozenset().union(*(part.origin for part in inner))
-    if cut is not None:
-        marks |= {"rebuilt"}
-    return Tensor(
-        shape=shape,
-        marks=marks,
-        graph=LEAF if leaf else NOTHING,
-        cut=cut,
-        dtype=dtype,
-        loss=loss,
-        origin=origin,
-    )
-
-
-def _joined(m: Machine, name: str, call: Call) -> Value:
-    given = call.args[0] if call.args else call.keywords.get("tensors")
-    parts = call.tensors
-    first = next((part.shape for part in parts), None)
-    dim = whole(call.argument(1, "dim")) or 0
-    shape: Shape | None = None
-    if first is not None and name == "stack":
-        at = dim if dim >= 0 else len(first) + 1 + dim
-        size = len(given.items) if isinstance(given, Items) and not given.more else None
-        shape = (*first[:at], size, *first[at:])
-    elif first is not None:
-        at = dim if dim >= 0 else len(first) + dim
-        shape = tuple(None if place == at else size for place, size in enumerate(first))
-    made = mixed(m, parts, shape)
-    acts = {part.act for part in parts}
-    marks = made.marks | frozenset().union(*(part.marks for part in parts)) & {"pixels", "zeros", "reduced-squared"}
-    constants = [part for part in parts if part.marks & {"zeros", "constant"}]
-    if name in {"cat", "concatenate", "concat", "hstack"} and len(parts) > 1 and len(constants) == len(parts):
-        marks |= {"in-classes"}
-    if len(parts) > 1 and len({part.origin for part in parts if part.origin}) == 1 and parts[0].rows is None:
-        marks |= {"repeated"}
-    return made.but(act=acts.pop() if len(acts) == 1 else "", act_at=parts[0].act_at if parts else None, marks=marks)
-
-
-def backward(m: Machine, owner: Tensor, call: Call) -> Value:
-    """A backward pass: the graph behind the tensor is spent."""
-    retain = call.keywords.get("retain_graph", call.keywords.get("create_graph"))
-    kept = isinstance(retain, Plain) and retain.value is True
-    path = tuple(turn.serial for turn in m.turns)
-    again = [serial for serial in owner.graph if serial in m.spent and not _within(m.spent[serial], path)]
-    m.event("backward", call.node, owner, value=owner, retain=kept, again=tuple(again), autocast=m.autocast)
-    for serial in owner.graph - LEAF:
-        m.spent.setdefault(serial, path)
-    return Plain(None)
-
-
-def _within(outer: tuple[int, ...], inner: tuple[int, ...]) -> bool:
-    """Whether one place in the loops lies in the same iteration as another."""
-    return inner[: len(outer)] == outer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from traindx.program.guessing import looks_like_optimizer, looks_like_scheduler
-from traindx.program.library.tensors import backward
+from traindx.program.library.graphs import backward, gradients
 from traindx.program.values import (
     NOTHING,
     UNKNOWN,
@@ -46,10 +46,10 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
         return Made(kind="scaler", args=tuple(call.args), keywords=call.keywords, place=m.place(call.node))
     if last in _CLIPS:
         return _clip(m, _CLIPS[last], call)
-    named = last in OPTIMIZERS or (".optim." in full and last[:1].isupper() and not last.endswith(_SCHEDULES))
-    if named and root not in {"keras", "tensorflow", "optax"}:
-        return optimizer(m, last, call)
     plans = "lr_scheduler" in full or last.endswith(_SCHEDULES) or (last.startswith("get_") and "schedule" in last)
+    named = last in OPTIMIZERS or (".optim." in full and last[:1].isupper())
+    if named and not plans and root not in {"keras", "tensorflow", "optax"}:
+        return optimizer(m, last, call)
     if plans and root in _SCHEDULING:
         return scheduler(m, last, call)
     if last in {"Accelerator", "Fabric"}:
@@ -57,9 +57,7 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
     if root == "deepspeed" and last in _ENGINES:
         return Items([Made(kind="engine"), Made(kind="engine"), Guess(""), Guess("")])
     if full == "torch.autograd.grad":
-        value = call.args[0] if call.args else None
-        m.event("autograd-grad", call.node, value or UNKNOWN)
-        return Items([Tensor(graph=frozenset({m.serial}), marks=frozenset({"gradient"}))], "tuple", True)
+        return gradients(m, call)
     if full in {"torch.save", "torch.load"}:
         m.event(last, call.node, call.args[0] if call.args else UNKNOWN)
         return Plain(None) if last == "save" else Guess("checkpoint")

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import spelled, steps, surely_reaches
-from traindx.program.trace import tensor_of
+from traindx.program.trace import Event, Trace, tensor_of
 from traindx.program.values import Made
 
 ID = "accumulation-unscaled"
@@ -39,6 +39,8 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             value = tensor_of(event)
             if value is None or event.loop is not step.loop or counted in event.guards:
                 continue
+            if _steps_always(trace, event, counted):
+                continue
             if not surely_reaches(event, optimizer) or value.divided or "summed" in value.marks or value.loss is None:
                 continue
             yield Finding(
@@ -53,6 +55,17 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 also=((step.place, "steps only then"),),
             )
             break
+
+
+def _steps_always(trace: Trace, backward: Event, counted: ast.expr) -> bool:
+    """Whether some optimizer steps after the backward in every iteration: then nothing adds up."""
+    for event in trace.events[backward.at :]:
+        if event.path != backward.path and event.turns[: len(backward.turns)] != backward.turns:
+            continue
+        named = str(event.facts.get("name", "")).rpartition(".")[2] if event.kind == "foreign" else ""
+        if (event.kind == "step" or named == "step") and counted not in event.guards:
+            return True
+    return False
 
 
 def _counts(guard: ast.expr) -> bool:

@@ -19,14 +19,19 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import steps
+from traindx.program.reach import unreached
 from traindx.program.trace import tensor_of
 from traindx.program.values import Cut, Made, Tensor
 
 ID = "broken-gradient-path"
+_MEANT = {"`.detach()`", "a comparison"}
+"""cuts that people make on purpose where they add something to a loss"""
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at what every backward starts from."""
+    yield from _never_reached(analysis)
+    yield from _lost_terms(analysis)
     trace = analysis.trace
     trains = [events[0].subject for events in steps(trace).values()]
     for event in trace.of("backward"):
@@ -46,6 +51,48 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             facts={"cut_place": cut.place.text, "cut_by": cut.by, "backward_place": event.place.text},
             also=((event.place, "starts from a value without a path to the weights"),),
         )
+
+
+def _never_reached(analysis: Analysis) -> Iterator[Finding]:
+    """Layers that an optimizer trains and no loss ever reaches, because what they give is cut on its way."""
+    for row in unreached(analysis):
+        if row.recurrent:
+            continue  # a state that is detached too early
+        what = "what this optimizer trains" if row.whole else "a part of the model"
+        yield Finding(
+            ID,
+            row.cut.place,
+            f"{row.cut.facts['by']} cuts {what} off from every loss: the step at {row.step.place.text} has no gradient"
+            " for it",
+            facts={
+                "cut_place": row.cut.place.text,
+                "cut_by": str(row.cut.facts["by"]),
+                "backward_place": row.step.place.text,
+            },
+            also=((row.step.place, "steps without a gradient for it"),),
+        )
+
+
+def _lost_terms(analysis: Analysis) -> Iterator[Finding]:
+    """A term of the loss that has no graph: it changes the number that is printed, and no weight."""
+    trace = analysis.trace
+    done: set[int] = set()
+    for event in trace.of("backward"):
+        value = tensor_of(event)
+        if value is None or "lost" not in value.marks or not value.sure:
+            continue
+        for row in trace.events[: event.at]:
+            cut = row.facts.get("cut")
+            if row.kind != "lost-term" or not isinstance(cut, Cut) or cut.by in _MEANT or id(cut.place.node) in done:
+                continue
+            done.add(id(cut.place.node))
+            yield Finding(
+                ID,
+                cut.place,
+                f"{cut.by} leaves a term of the loss without a graph: added at {row.place.text}, it trains nothing",
+                facts={"cut_place": cut.place.text, "cut_by": cut.by, "backward_place": event.place.text},
+                also=((row.place, "adds a number that no weight depends on"),),
+            )
 
 
 def _cut_before(value: Tensor) -> Cut | None:

@@ -27,10 +27,14 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     for row in reused(analysis):
         if not row.partial or row.discarded is not None:
             continue
+        place = row.halfway or row.call.place
         yield Finding(
             ID,
-            row.call.place,
+            place,
             f"only a part of the state `{row.name}` is detached: the rest carries the graph of every iteration before",
-            facts={"state": row.name, "state_place": row.call.place.text, "backward_place": row.backward.place.text},
-            also=((row.backward.place, "goes back through the part that is still attached"),),
+            facts={"state": row.name, "state_place": place.text, "backward_place": row.backward.place.text},
+            also=(
+                (row.call.place, "takes the state"),
+                (row.backward.place, "goes back through the part that is still attached"),
+            ),
         )

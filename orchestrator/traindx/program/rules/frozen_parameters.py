@@ -1,7 +1,8 @@
 """Parameters that should train are frozen.
 
 ## What it finds
-An optimizer all of whose layers are frozen; a new head that is frozen together with the backbone it replaced a part of.
+An optimizer all of whose layers are frozen; a new head that is frozen together with the backbone it replaced a part of;
+frozen parameters that are to train again, where `requires_grad = True` is set on the module instead.
 
 ## Why it matters
 The loss stays where it is, or only a part of the model that was not meant to train does.
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library.layers import frozen
-from traindx.program.queries import steps
+from traindx.program.queries import is_true, module_layers, steps
 from traindx.program.trace import tensor_of
 from traindx.program.values import Made, Parameters
 
@@ -27,6 +28,7 @@ ID = "frozen-parameters"
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at every optimizer that steps."""
     trace = analysis.trace
+    yield from _thawed_in_name(analysis)
     for events in steps(trace).values():
         made = events[0].subject
         if not isinstance(made, Made) or not made.layers:
@@ -51,6 +53,34 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             "every parameter that the optimizer holds is frozen here",
             facts={"freeze_place": freezing.place.text, "step_place": events[0].place.text},
             also=((made.place, "the optimizer that has nothing to train"),) if made.place is not None else (),
+        )
+
+
+def _thawed_in_name(analysis: Analysis) -> Iterator[Finding]:
+    """`module.requires_grad = True` after its parameters were frozen: the attribute means nothing to a module."""
+    trace = analysis.trace
+    for event in trace.of("useless-freeze"):
+        inner = module_layers(analysis, event.subject)
+        if not is_true(event.facts.get("value")) or not inner:
+            continue
+        freezing = next(
+            (
+                row
+                for row in trace.events[: event.at]
+                if row.kind == "freeze" and row.facts["on"] and isinstance(row.subject, Parameters)
+                if row.subject.layers & inner
+            ),
+            None,
+        )
+        still = any(frozen(trace.layers[number]) for number in inner if number in trace.layers)
+        if freezing is None or not still:
+            continue
+        yield Finding(
+            ID,
+            event.place,
+            "`requires_grad` is set on a module, where it means nothing: its parameters stay frozen",
+            facts={"freeze_place": freezing.place.text, "step_place": event.place.text},
+            also=((freezing.place, "freezes the parameters"),),
         )
 
 

@@ -36,7 +36,9 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         if "state" in value.marks or (value.states and value.loss is None and value.shape != ()):
             continue
         name = event.facts["name"]
-        place = _kept_at(event, name) or event.place
+        if _emptied(analysis, name):
+            continue
+        place = _kept_at(event, name) or _elsewhere(analysis, name) or event.place
         yield Finding(
             ID,
             place,
@@ -44,6 +46,28 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             facts={"kept": name, "kept_place": place.text, "loop_place": event.place.text},
             also=((event.place, "the loop whose graphs stay alive"),),
         )
+
+
+def _emptied(analysis: Analysis, name: str) -> bool:
+    """Whether the variable is given an empty list, or cleared, inside a loop: what it held is let go."""
+    for loop in {id(row.node): row for row in analysis.trace.loops}.values():
+        for node in ast.walk(loop.node):
+            if isinstance(node, ast.Assign) and any(_last(part) == name for part in _flat(node.targets)):
+                values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+                if any(isinstance(value, ast.List | ast.Dict) or _makes_empty(value) for value in values):
+                    return True
+            called = node.func if isinstance(node, ast.Call) else None
+            if isinstance(called, ast.Attribute) and called.attr == "clear" and _last(called.value) == name:
+                return True
+    return False
+
+
+def _flat(targets: list[ast.expr]) -> list[ast.expr]:
+    return [part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
+
+
+def _makes_empty(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and _last(node.func) in {"list", "deque", "dict"} and not node.args
 
 
 def _kept_at(event: Event, name: str) -> Place | None:
@@ -59,6 +83,27 @@ def _kept_at(event: Event, name: str) -> Place | None:
         if target is not None and _last(target) == name:
             return Place(event.place.unit, node)
     return None
+
+
+def _elsewhere(analysis: Analysis, name: str) -> Place | None:
+    """The one statement of a function that was called which adds to the field."""
+    found = [
+        Place(function.unit, node)
+        for function in {id(row.node): row for row in analysis.trace.functions}.values()
+        for node in ast.walk(function.node)
+        if _adds(node, name)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _adds(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in {"append", "extend"}:
+        return _last(node.func.value) == name
+    if isinstance(node, ast.AugAssign):
+        return _last(node.target) == name
+    if isinstance(node, ast.Assign) and any(_last(target) == name for target in node.targets):
+        return any(_last(part) == name for part in ast.walk(node.value) if isinstance(part, ast.Name | ast.Attribute))
+    return False
 
 
 def _last(node: ast.expr) -> str:

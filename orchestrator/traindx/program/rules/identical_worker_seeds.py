@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.values import Function, Instance, Made, Place, Plain, Value
+from traindx.program.values import Function, Instance, Items, Made, Place, Plain, Value
 
 ID = "identical-worker-seeds"
 
@@ -76,13 +76,22 @@ def _same_seed(function: Function) -> ast.Call | None:
     return None
 
 
-def _own_generator(data: Value | None) -> Made | None:
-    """A generator that a data set keeps and draws samples with."""
+def _own_generator(data: Value | None, depth: int = 3) -> Made | None:
+    """A generator that a data set, or something that it keeps, draws samples with."""
     if not isinstance(data, Instance) or data.cls is None:
         return None
-    reading = data.cls.find("__getitem__")
-    kept = {name: value for name, value in data.fields.items() if isinstance(value, Made) and value.kind == "generator"}
-    if not isinstance(reading, Function) or not kept:
+    reading = data.cls.find("__getitem__") or data.cls.find("__call__") or data.cls.find("forward")
+    if not isinstance(reading, Function):
         return None
     used = {node.attr for node in ast.walk(reading.node) if isinstance(node, ast.Attribute)}
-    return next((value for name, value in kept.items() if name in used), None)
+    for name, value in data.fields.items():
+        if name not in used:
+            continue
+        if isinstance(value, Made) and value.kind == "generator":
+            return value
+        parts = value.items if isinstance(value, Items) else [value]
+        for part in parts if depth else ():
+            found = _own_generator(part, depth - 1)
+            if found is not None:
+                return found
+    return None

@@ -20,7 +20,7 @@ from traindx.program.finding import Finding
 from traindx.program.values import Tensor
 
 ID = "in-place-modification"
-_KEPT = {"sigmoid", "tanh", "softmax", "relu"}
+_KEPT = {"sigmoid", "tanh", "softmax", "relu", "exp", "sqrt", "rsqrt", "reciprocal", "exp2"}
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:

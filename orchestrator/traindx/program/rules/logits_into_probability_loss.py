@@ -22,13 +22,20 @@ from traindx.program.library import keras
 from traindx.program.values import Layer, Tensor
 
 ID = "logits-into-probability-loss"
-_WANTS = {"bce": "probabilities", "nll": "log-probabilities", "kl": "log-probabilities"}
+_WANTS = {
+    "bce": "probabilities",
+    "probabilities": "probabilities",
+    "nll": "log-probabilities",
+    "kl": "log-probabilities",
+}
 _WRONG = {
     "bce": {"linear", "relu", "leaky", "gelu", "tanh", "log_sigmoid", "log_softmax"},
     "nll": {"linear", "softmax", "relu", "sigmoid"},
     "kl": {"linear", "softmax", "sigmoid"},
+    "probabilities": {"linear", "log_softmax", "tanh"},
 }
-_CLASS = {"bce": "BCELoss", "nll": "NLLLoss", "kl": "KLDivLoss"}
+_CLASS = {"bce": "BCELoss", "nll": "NLLLoss", "kl": "KLDivLoss",
+          "probabilities": "NeuralNetClassifier"}  # fmt: skip
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:

@@ -14,15 +14,19 @@ gradients and negated similarities.
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import class_of, is_true, steps, surely_reaches
-from traindx.program.trace import tensor_of
-from traindx.program.values import Made
+from traindx.program.trace import Event, tensor_of
+from traindx.program.values import Made, Tensor
 
 ID = "loss-sign-flipped"
+_MEANT = re.compile(r"cost|loss|regret|penal|alpha|temp|coef|neg|minus", re.IGNORECASE)
+"""weights that are meant to be small: a cost, an entropy coefficient"""
 SAYS = ("proven", "suspected")
 _MINIMISED = {"cross_entropy", "mse", "bce", "bce_logits", "l1", "smooth_l1", "nll", "ctc", "gaussian", "poisson"}
 
@@ -42,6 +46,8 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 proven=alone and not any(is_true(made.keywords.get("maximize")) for made in trains),
                 facts={"loss_place": event.place.text, "backward_place": event.place.text},
             )
+        if value is not None and "grows" in value.marks and value.sign >= 0 and trains:
+            yield from _policy(analysis, event, value, trains)
         if value is None or value.loss is None or value.loss.kind not in _MINIMISED:
             continue
         turned = any(is_true(made.keywords.get("maximize")) for made in trains)
@@ -63,3 +69,31 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             },
             also=((event.place, "the backward pass of it"),),
         )
+
+
+def _policy(analysis: Analysis, event: Event, value: Tensor, trains: list[Made]) -> Iterator[Finding]:
+    """Log-probabilities of actions, weighted by how good they were, that the optimizer makes smaller."""
+    terms = [
+        row
+        for row in analysis.trace.events[: event.at]
+        if row.kind == "grows" and isinstance(row.subject, Tensor) and row.subject.deps & value.deps
+    ]
+    if not terms or any(is_true(made.keywords.get("maximize")) for made in trains):
+        return
+    place = terms[-1].place
+    divergence = terms[-1].facts["what"] == "kl"
+    if not divergence and _MEANT.search(ast.unparse(place.node)):
+        return
+    claim = (
+        "this is the negative of the KL divergence, and it is added to the loss: every step drives it further away"
+        if divergence
+        else "log-probabilities are weighted and go into the loss with a plus sign: every step makes what was good less"
+        " likely"
+    )
+    yield Finding(
+        ID,
+        place,
+        claim,
+        facts={"policy_place": place.text, "backward_place": event.place.text, "optimizer": class_of(trains[0])},
+        also=((event.place, "the backward pass of it"),),
+    )

@@ -14,20 +14,28 @@ are handed to code outside the program.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import handed_out, mentions, steps
-from traindx.program.values import Made, Tensor
+from traindx.program.values import Made, Place, Tensor
 
 ID = "missing-backward"
+_TRAINERS = {"Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer", "PPOTrainer", "RewardTrainer"}
+_OF_TRAINER = {
+    "_prepare_inputs", "compute_loss", "compute_loss_context_manager", "autocast_smart_context_manager", "log",
+    "accelerator.backward", "optimizer.train", "model.train",
+}  # fmt: skip
+"""what a step may call on the trainer itself without a backward pass being made there"""
 _ELSEWHERE = ("backward", "manual_backward", "grad", "jacobian", "training_step", "vjp", "value_and_grad", "gradient")
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at every optimizer that steps."""
     trace = analysis.trace
+    yield from _overridden(analysis)
     if mentions(analysis, *_ELSEWHERE) or trace.of("backward"):
         return
     for events in steps(trace).values():
@@ -46,3 +54,30 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             facts={"loss_place": losses[0].place.text, "step_place": step.place.text},
             also=((step.place, "steps without gradients"),),
         )
+
+
+def _overridden(analysis: Analysis) -> Iterator[Finding]:
+    """A subclass of Hugging Face's trainer whose own `training_step` leaves the backward pass out."""
+    for unit in analysis.units:
+        if not unit.names & {"training_step", "Trainer"} and "Trainer" not in (unit.text or ""):
+            continue
+        for cls in (node for node in ast.walk(unit.tree) if isinstance(node, ast.ClassDef)):
+            bases = {ast.unparse(base).rpartition(".")[2] for base in cls.bases}
+            step = next((part for part in cls.body if getattr(part, "name", "") == "training_step"), None)
+            if not bases & _TRAINERS or not isinstance(step, ast.FunctionDef):
+                continue
+            names = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(step)}
+            called = {ast.unparse(node.func) for node in ast.walk(step) if isinstance(node, ast.Call)}
+            inherits = any(name.startswith("super(") and name.endswith("training_step") for name in called)
+            helped = {name.partition("self.")[2] for name in called if name.startswith("self.")} - _OF_TRAINER
+            if names & {"backward", "manual_backward"} or inherits or helped or "loss" not in " ".join(names):
+                continue
+            returned = next((node for node in ast.walk(step) if isinstance(node, ast.Return)), step)
+            place = Place(unit, returned)
+            yield Finding(
+                ID,
+                place,
+                f"`{cls.name}.training_step` replaces the trainer's own and makes no backward pass",
+                facts={"loss_place": place.text, "step_place": Place(unit, step).text, "trainer_step": cls.name},
+                also=((Place(unit, step), "the trainer calls this for every batch"),),
+            )

@@ -1,7 +1,8 @@
 """Gradients are computed, weights are never updated.
 
 ## What it finds
-An optimizer over layers that a backward pass reaches in a loop, and no step of it anywhere.
+An optimizer over layers that a backward pass reaches in a loop, and no step of it anywhere; a step that waits for more
+batches than an epoch has.
 
 ## Why it matters
 Nothing changes the weights: the loss is noise around its first value.
@@ -13,12 +14,14 @@ that are applied by hand, optimizers that are made and never used.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import handed_out, surely_reaches, touches
-from traindx.program.values import Made
+from traindx.program.trace import Event, Trace
+from traindx.program.values import Made, Place, Plain
 
 ID = "missing-optimizer-step"
 
@@ -26,6 +29,7 @@ ID = "missing-optimizer-step"
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at every optimizer that is made."""
     trace = analysis.trace
+    yield from _thrown_away(analysis)
     stepped = [event.subject for event in trace.of("step")]
     if trace.of("overwritten") or not analysis.whole:
         return
@@ -38,6 +42,16 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         # An optimizer that nothing ever touches may simply be left over.
         if not any(event.subject is optimizer for event in trace.of("zero")) and not _scheduled(analysis, optimizer):
             continue
+        if (never := _never(trace)) is not None:
+            every = never.subject.value if isinstance(never.subject, Plain) else "?"
+            yield Finding(
+                ID,
+                never.place,
+                f"the step waits for {every} batches, and an epoch has only {never.facts['batches']}: it never comes",
+                facts={"waits_place": never.place.text, "waits_for": str(every), "batches": never.facts["batches"]},
+                also=((reached[0].place, "computes gradients that nothing applies"),),
+            )
+            return
         yield Finding(
             ID,
             reached[0].place,
@@ -46,6 +60,35 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             facts={"backward_place": reached[0].place.text, "optimizer_place": optimizer.place.text},
             also=((optimizer.place, "this optimizer never steps"),),
         )
+
+
+def _thrown_away(analysis: Analysis) -> Iterator[Finding]:
+    """`optax.apply_updates(params, updates)` gives new parameters; as a statement of its own it changes nothing."""
+    for unit in analysis.units:
+        if "apply_updates" not in unit.names:
+            continue
+        for node in ast.walk(unit.tree):
+            call = node.value if isinstance(node, ast.Expr) else None
+            if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "apply_updates":
+                place = Place(unit, node)
+                yield Finding(
+                    ID,
+                    place,
+                    "`apply_updates` returns the new parameters, and they are thrown away: the old ones stay",
+                    facts={"thrown_place": place.text},
+                )
+
+
+def _never(trace: Trace) -> Event | None:
+    """A condition around a step that no batch of an epoch meets."""
+    for event in trace.of("never"):
+        tree = event.place.unit.tree
+        for node in ast.walk(tree):
+            if isinstance(node, ast.If) and node.test is event.place.node:
+                called = {getattr(part.func, "attr", "") for part in ast.walk(node) if isinstance(part, ast.Call)}
+                if "step" in called:
+                    return event
+    return None
 
 
 def _scheduled(analysis: Analysis, optimizer: Made) -> bool:

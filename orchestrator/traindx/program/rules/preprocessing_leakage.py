@@ -17,12 +17,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import class_of
-from traindx.program.selection import selections
+from traindx.program.selection import CHOOSING, Selection, selections
 from traindx.program.values import Made, Place, Tensor
+from traindx.readers.code.codeunit import CodeUnit
+from traindx.readers.code.syntax import all_nodes
 
 ID = "preprocessing-leakage"
 
@@ -31,24 +34,24 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at what goes into every split, and at what columns are chosen by."""
     yield from _fitted(analysis)
     for unit in analysis.units:
-        for block in _blocks(unit.tree):
-            for found in selections(block):
-                scored, parted = Place(unit, found.scored), Place(unit, found.parted)
-                yield Finding(
-                    ID,
-                    scored,
-                    f"columns of `{found.data}` are chosen with `{found.labels}` of all rows, and rows are picked for"
-                    f" training and validation at {parted.text} afterwards",
-                    facts={"fit_place": scored.text, "split_place": parted.text, "fitted": "feature selection"},
-                    also=((parted, "picks rows of what was chosen with all of them"),),
-                )
+        if unit.names.isdisjoint(CHOOSING):
+            continue
+        for found in unit.once(selections, partial(_selections, unit)):
+            scored, parted = Place(unit, found.scored), Place(unit, found.parted)
+            yield Finding(
+                ID,
+                scored,
+                f"columns of `{found.data}` are chosen with `{found.labels}` of all rows, and rows are picked for"
+                f" training and validation at {parted.text} afterwards",
+                facts={"fit_place": scored.text, "split_place": parted.text, "fitted": "feature selection"},
+                also=((parted, "picks rows of what was chosen with all of them"),),
+            )
 
 
-def _blocks(tree: ast.Module | None) -> Iterator[list[ast.stmt]]:
-    """The statements of a module, and those of each function."""
-    if tree is not None:
-        yield tree.body
-        yield from (node.body for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+def _selections(unit: CodeUnit) -> list[Selection]:
+    """The selections among the statements of a module, and among those of each function."""
+    inner = [node.body for node in all_nodes(unit.tree) if isinstance(node, ast.FunctionDef)]
+    return [found for block in (unit.tree.body, *inner) for found in selections(block)]
 
 
 def _fitted(analysis: Analysis) -> Iterator[Finding]:

@@ -14,13 +14,15 @@ Lengths that cannot be told apart, schedules that are stepped where their unit e
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import class_of
 from traindx.program.trace import Event, Loop
-from traindx.program.values import Made, Plain, Value, number
+from traindx.program.values import Made, Place, Plain, Value, number
 
 ID = "scheduler-misuse"
 SAYS = ("proven", "suspected")
@@ -38,6 +40,11 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     trace = analysis.trace
     training = {id(event.loop.node) for event in trace.of("backward") if event.loop is not None}
     done: set[int] = set()
+    for event in trace.of("framework-schedule"):
+        found = _declared(event)
+        if found is not None and id(event.place.node) not in done:
+            done.add(id(event.place.node))
+            yield found
     for event in trace.of("schedule"):
         made = event.subject
         if not isinstance(made, Made) or not event.turns or id(event.place.node) in done:
@@ -65,6 +72,36 @@ def _rate(made: Made, event: Event, training: set[int]) -> Finding | None:
     return None
 
 
+def _declared(event: Event) -> Finding | None:
+    """A scheduler that a Lightning module hands over: its length in epochs and `interval: step`, or the reverse."""
+    made = event.subject
+    kind = class_of(made) if isinstance(made, Made) else ""
+    if not isinstance(made, Made) or kind not in _LENGTH or made.place is None:
+        return None
+    at, name = _LENGTH[kind]
+    length = made.argument(at, name)
+    told = getattr(length, "name", "").lower()
+    by_step = event.facts["interval"] == "step"
+    in_epochs = "epoch" in told and "step" not in told and not _in_batches(made, length)
+    in_steps = _in_batches(made, length) or told.endswith(("estimated_stepping_batches", "total_steps", "max_steps"))
+    if by_step and in_epochs and kind not in _BY_STEP:
+        return _finding(made, _interval(event), kind, name, "in epochs", "once per batch")
+    if not by_step and in_steps and not in_epochs:
+        return _finding(made, _interval(event), kind, name, "in batches", "once per epoch")
+    return None
+
+
+def _interval(event: Event) -> Event:
+    """The event, placed where the interval is written."""
+    for node in ast.walk(event.place.node):
+        keys = node.keys if isinstance(node, ast.Dict) else []
+        for at, key in enumerate(keys):
+            if isinstance(key, ast.Constant) and key.value == "interval" and isinstance(node, ast.Dict):
+                return replace(event, place=Place(event.facts["unit"], node.values[at]))
+    returned = next((node for node in ast.walk(event.place.node) if isinstance(node, ast.Return)), event.place.node)
+    return replace(event, place=Place(event.facts["unit"], returned))
+
+
 def _finding(made: Made, event: Event, kind: str, name: str, unit: str, rate: str) -> Finding:
     where = made.place.text if made.place is not None else ""
     return Finding(
@@ -83,8 +120,6 @@ def _finding(made: Made, event: Event, kind: str, name: str, unit: str, rate: st
 
 
 def _holds_training(loop: Loop, training: set[int]) -> bool:
-    import ast
-
     return any(id(node) in training for node in ast.walk(loop.node) if node is not loop.node)
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import loops_with, state_parts, trained_layers
+from traindx.program.reach import unreached
 from traindx.program.states import carrying_loop, is_certain, outer_name
 from traindx.program.trace import Event, Trace, tensor_of
 from traindx.program.values import Layer, Tensor
@@ -28,8 +29,8 @@ ID = "state-detached-too-early"
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at states that arrive without a graph where a backward is still to come."""
     trace = analysis.trace
-    yield from _in_windows(analysis, trace)
-    yield from _before_the_loss(trace)
+    found = [*_in_windows(analysis, trace), *_before_the_loss(trace)]
+    yield from found or _handed_over(analysis)
 
 
 def _in_windows(analysis: Analysis, trace: Trace) -> Iterator[Finding]:
@@ -58,6 +59,21 @@ def _in_windows(analysis: Analysis, trace: Trace) -> Iterator[Finding]:
             facts={"state": outer_name(call), "detach_place": place.text, "backward_place": later.place.text},
             also=((later.place, "cannot go back by more than one step"),),
         )
+
+
+def _handed_over(analysis: Analysis) -> Iterator[Finding]:
+    """A recurrent part whose state is cut where it is handed to the rest of the model: an encoder that never learns."""
+    for row in unreached(analysis):
+        if row.recurrent:
+            place = row.cut.place
+            yield Finding(
+                ID,
+                place,
+                f"{row.cut.facts['by']} cuts the state off where it is handed on: the recurrent layer behind it gets no"
+                " gradient at all",
+                facts={"state": "the state", "detach_place": place.text, "backward_place": row.step.place.text},
+                also=((row.step.place, "steps without a gradient for it"),),
+            )
 
 
 def _backward_after(trace: Trace, call: Event) -> Event | None:

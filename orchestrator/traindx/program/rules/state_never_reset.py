@@ -19,10 +19,10 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.queries import first_value, loops_with
+from traindx.program.queries import first_value, loops_with, state_parts
 from traindx.program.states import carrying_loop, is_certain, outer_name
-from traindx.program.trace import Loop
-from traindx.program.values import Made, Plain, Stream
+from traindx.program.trace import Event, Loop
+from traindx.program.values import Made, Place, Plain, Stream
 
 ID = "state-never-reset"
 
@@ -53,9 +53,14 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             facts={"state": name, "state_place": call.place.text, "loop_place": loop.place.text},
             also=(
                 *(((born, "the state gets its first value only here"),) if born is not None else ()),
+                *(((cut, "the state is detached here, and kept"),) if (cut := _detached(call)) is not None else ()),
                 (loop.place, "each iteration starts the data anew"),
             ),
         )
+
+
+def _detached(call: Event) -> Place | None:
+    return next((part.cut.place for part in state_parts(call) if part.cut is not None), None)
 
 
 def _counts(loop: Loop) -> bool:
@@ -70,17 +75,27 @@ def _counts(loop: Loop) -> bool:
 
 def _chooses(node: ast.AST, names: set[str]) -> bool:
     """Whether one of some names, or what is computed from them, goes into an index or a function."""
-    for part in ast.walk(node):
+    parts = list(_training(node, names))
+    for part in parts:
         if isinstance(part, ast.Assign) and _uses(part.value, names) and not isinstance(part.value, ast.JoinedStr):
             names = names | {
                 name.id for target in part.targets for name in ast.walk(target) if isinstance(name, ast.Name)
             }
-    for part in ast.walk(node):
+    for part in parts:
         if isinstance(part, ast.Subscript) and _uses(part.slice, names):
             return True
         if isinstance(part, ast.Call) and not _tells(part) and any(_uses(given, names) for given in part.args):
             return True
     return False
+
+
+def _training(node: ast.AST, names: set[str]) -> Iterator[ast.AST]:
+    """What happens in every iteration: without what is done every so many of them, such as an evaluation."""
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, ast.If) and _uses(part.test, names):
+            continue
+        yield part
+        yield from _training(part, names)
 
 
 def _uses(node: ast.AST, names: set[str]) -> bool:
@@ -91,4 +106,5 @@ def _tells(call: ast.Call) -> bool:
     """Calls that print or log, or tell a sampler or a scheduler which epoch it is."""
     name = str(getattr(call.func, "attr", getattr(call.func, "id", "")))
     return name in {"print", "info", "debug", "log", "set_epoch", "add_scalar", "write", "writerow", "append", "step",
-                    "set_description", "format", "save", "join"}  # fmt: skip
+                    "set_description", "format", "save", "join", "manual_seed", "seed", "float", "int",
+                    "str", "round"}  # fmt: skip

@@ -2,7 +2,8 @@
 
 ## What it finds
 A recurrent cell, or a recurrent layer that is given one time step at a time, called in a loop over time with a state
-that is new (zeros or None) in every iteration.
+that is new (zeros or None) in every iteration; a module that stores its state for the next window and is reset before
+it.
 
 ## Why it matters
 The network sees each step alone: it has no memory, and is no better than a model without recurrence.
@@ -13,14 +14,16 @@ Whole sequences in one call, states that are handed on, samples in random order.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library.recurrent import is_fresh, parts_of
-from traindx.program.queries import is_true
+from traindx.program.queries import is_true, loops_with
 from traindx.program.trace import Event
-from traindx.program.values import Made, Place, Stream, Tensor
+from traindx.program.values import Items, Made, Place, Stream, Tensor
+from traindx.readers.code.codeunit import CodeUnit
 
 ID = "state-reset-every-step"
 
@@ -28,6 +31,7 @@ ID = "state-reset-every-step"
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at calls with one time step and a new state, in a loop."""
     trace = analysis.trace
+    yield from _kept_for_nothing(analysis)
     done: set[int] = set()
     for call in trace.of("recurrent"):
         if call.facts.get("length") != 1 or not call.turns or id(call.place.node) in done:
@@ -46,6 +50,61 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             facts={"state_place": call.place.text, "loop_place": loop.place.text},
             also=(*_born(call), (loop.place, "goes through the time steps")),
         )
+
+
+def _kept_for_nothing(analysis: Analysis) -> Iterator[Finding]:
+    """A module that stores its state for the next window, and is reset before every one of them."""
+    trace = analysis.trace
+    learning = loops_with(trace, "step")
+    calls: dict[int, list[Event]] = {}
+    for call in trace.of("recurrent"):
+        if call.grad and call.turns and id(call.turns[-1].loop.node) in learning:
+            calls.setdefault(id(call.place.node), []).append(call)
+    for rows in calls.values():
+        node = rows[0].place.node
+        given = node.args[1] if isinstance(node, ast.Call) and len(node.args) > 1 else None
+        if not isinstance(given, ast.Attribute) or len({row.path for row in rows}) < 2:
+            continue
+        if not all(is_fresh(row.facts.get("state")) for row in rows) or not all(_in_order(row) for row in rows):
+            continue
+        kept = _stored(rows[0].place.unit, given.attr)
+        if kept is None:
+            continue
+        loop = rows[0].turns[-1].loop
+        resets = [one for one in trace.functions if one.name != "__init__"]
+        places = (Place(one.unit, node) for one in resets for node in ast.walk(one.node))
+        reset = next((place for place in places if _clears(place.node, given.attr)), None)
+        yield Finding(
+            ID,
+            reset or rows[0].place,
+            f"`self.{given.attr}` is kept for the next window at {kept.text}, and each iteration of the loop at"
+            f" {loop.place.text} begins with a new one: nothing is carried",
+            facts={"state_place": rows[0].place.text, "loop_place": loop.place.text},
+            also=((kept, "keeps the state for the next window"), (rows[0].place, "gets a new state every time")),
+        )
+
+
+def _in_order(call: Event) -> bool:
+    """Whether the windows come in their order: a list, or a loader that does not shuffle."""
+    source = call.turns[-1].loop.source
+    source = source.source if isinstance(source, Stream) else source
+    return isinstance(source, Items) or _in_time(call)
+
+
+def _stored(unit: CodeUnit, name: str) -> Place | None:
+    """Where a field is given a detached state: `self.h = h.detach()`."""
+    for node in ast.walk(unit.tree):
+        if isinstance(node, ast.Assign) and any(getattr(part, "attr", "") == name for part in node.targets):
+            calls = [part.func for part in ast.walk(node.value) if isinstance(part, ast.Call)]
+            if any(isinstance(part, ast.Attribute) and part.attr == "detach" for part in calls):
+                return Place(unit, node)
+    return None
+
+
+def _clears(node: ast.AST, name: str) -> bool:
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    empty = isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None
+    return empty and any(getattr(part, "attr", "") == name for part in targets)
 
 
 def _born(call: Event) -> tuple[tuple[Place, str], ...]:

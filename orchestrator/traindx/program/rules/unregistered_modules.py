@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library.layers import frozen
-from traindx.program.queries import module_layers, plain_parts, trained_layers
+from traindx.program.queries import assigned_at, module_layers, plain_parts, trained_layers
 from traindx.program.trace import Trace, tensor_of
 from traindx.program.values import Instance, Layer, Value
 
@@ -48,7 +48,8 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             ]
             if not hidden or name.startswith("@") or owner.cls is None:
                 continue
-            place = next((module.place for module, _ in hidden if module.place is not None), None)
+            place = assigned_at(owner.cls, name)
+            place = place or next((module.place for module, _ in hidden if module.place is not None), None)
             known = f"{owner.cls.node.name}.{name}"
             if place is None or known in done:
                 continue

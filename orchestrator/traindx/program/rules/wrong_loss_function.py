@@ -33,6 +33,13 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             continue
         if given.graph and given.shape is not None and len(given.shape) == 2 and given.shape[-1] == 1:
             yield _finding(event, "a cross-entropy over one output is zero whatever the model says", "one output")
+        elif _is_multi_hot(event.facts.get("target")) and given.act == "linear":
+            yield _finding(
+                event,
+                "a cross-entropy lets the classes compete for one sample, and the targets are bits that are set"
+                " independently of each other",
+                "several labels at once",
+            )
     for event in trace.of("compile"):
         yield from _compiled(event)
     for event in trace.of("fit-model"):
@@ -69,3 +76,10 @@ def _fitted(event: Event) -> Iterator[Finding]:
 
 def _finding(event: Event, claim: str, what: str) -> Finding:
     return Finding(ID, event.place, claim, facts={"loss_place": event.place.text, "loss_fault": what})
+
+
+def _is_multi_hot(value: object) -> bool:
+    """Whether targets are rows of bits: comparisons turned into numbers, one column per class."""
+    if not isinstance(value, Tensor) or "bits" not in value.marks or value.dtype not in {"float", "double"}:
+        return False
+    return value.shape is not None and len(value.shape) == 2 and value.shape[-1] not in {None, 1}

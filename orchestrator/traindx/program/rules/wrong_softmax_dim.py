@@ -29,11 +29,12 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             continue
         scores = before.act in {"linear", "softmax", "log_softmax"} or before.loss is not None
         size = before.shape
-        if size is None or len(size) < 2 or not scores or size[-1] in {None, 1}:
+        if size is None or len(size) < 2 or not scores:
             continue
         # The batch comes first, and its size is not that of the layer's output.
-        batch_first = size[0] is None or (size[-1] is not None and size[0] != size[-1])
-        if not batch_first:
+        known = size[-1] not in {None, 1}
+        batch_first = known and (size[0] is None or size[0] != size[-1])
+        if not batch_first and "batched" not in before.marks:
             continue
         name = "softmax" if event.kind == "softmax" else "argmax"
         yield Finding(

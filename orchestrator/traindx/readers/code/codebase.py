@@ -8,10 +8,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from heapq import heappop, heappush
 
 from traindx.errors import UnreadableInput
-from traindx.readers.code.codeunit import CodeUnit
+from traindx.readers.code.codeunit import CodeUnit, names_among
 from traindx.readers.code.modules import Modules, is_foreign
 from traindx.readers.code.notebooks import Notebook, read_notebook
 from traindx.readers.code.roles import CodeRole, acts, code_roles
@@ -229,7 +230,9 @@ class _Reader:
         roles = code_roles(path, tree, nodes, found)
         imports = tuple(dict.fromkeys(self._modules.imported(nodes, path)))
         entry = "entry-point" in roles or (notebook is not None and "training-loop" in roles)
-        return CodeUnit(path, tree, found, roles, imports, path in reached or entry, notebook, text)
+        unit = CodeUnit(path, tree, found, roles, imports, path in reached or entry, notebook, text)
+        unit.once("names", partial(names_among, nodes))
+        return unit
 
     def _text(self, path: str, most: int) -> str:
         try:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 from traindx.readers.code.cells import locator_of
 from traindx.readers.code.notebooks import Notebook
 from traindx.readers.code.roles import CodeRole
+from traindx.readers.code.syntax import all_nodes
 from traindx.readers.quoting import LONGEST_QUOTE, quote_of
+
+T = TypeVar("T")
+
+
+def names_among(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """The names and attributes among some nodes."""
+    kinds = (ast.Name, ast.Attribute)
+    return frozenset(node.id if type(node) is ast.Name else node.attr for node in nodes if type(node) in kinds)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,14 @@ class CodeUnit:
     notebook: Notebook | None = field(default=None, repr=False)
     text: str = field(default="", repr=False, compare=False)
     """the Python file as it was read; of a notebook, its own lines are in `notebook`"""
+    _answers: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, question: object, answer: Callable[[], T]) -> T:
+        """An answer about its tree that is worked out on first use, whichever program it is a part of."""
+        if question not in self._answers:
+            self._answers[question] = answer()
+        found: T = self._answers[question]
+        return found
 
     def file_line(self, line: int) -> int:
         """The line of the file behind a line of the tree."""
@@ -71,14 +89,22 @@ class CodeUnit:
         return locator, "\n".join(row.rstrip()[:LONGEST_QUOTE] for row in code[first - 1 : last]).rstrip()
 
     def quote(self, line: int) -> str:
-        """What stands in the line of the file behind a line of the tree, as a citation quotes it."""
-        return self.file_quote(self.file_line(line))
+        """What stands in a line of the tree, as a citation quotes it."""
+        if self.notebook:  # one line of its file may hold every cell
+            code = self.notebook.code.split("\n")
+            return quote_of(code[line - 1]) if 0 < line <= len(code) else ""
+        return self.file_quote(line)
 
     def file_quote(self, line: int) -> str:
         """What stands in a line of the file, as a citation quotes it; of a notebook only lines of code are known."""
         if self.notebook:
             return self.notebook.quotes.get(line, "")
         return quote_of(self._lines[line - 1]) if 0 < line <= len(self._lines) else ""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name and attribute that it uses."""
+        return self.once("names", lambda: names_among(all_nodes(self.tree)))
 
     @cached_property
     def _lines(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import monotonic
@@ -20,6 +21,7 @@ _MOST_SECONDS = 5.0
 _MOST_EVENTS = 20 * MOST
 SLOW = 256 << 10
 """characters that are read where PyYAML has no libyaml: its own parser takes ten seconds per MB"""
+_OVERRIDE = re.compile(r"[+~]{0,2}([A-Za-z_][\w.]{0,200})=(.{1,400})$")
 _TRUE, _SWITCHES = {"yes", "true", "on"}, {"yes", "no", "true", "false", "on", "off"}
 _PYTHON = "tag:yaml.org,2002:python/"
 _CALLS = ("object/apply", "object/new", "name", "module")
@@ -162,7 +164,11 @@ def _leaves(node: _Node, path: Path, remark: Remark) -> Iterator[tuple[Path, Fac
         yield from _mapping(node.pairs, path, remark)
     elif node.items is not None:
         for place, inner in enumerate(node.items):
-            yield from _leaves(inner, (*path, place), remark)
+            given = _OVERRIDE.match(inner.value) if not path and isinstance(inner.value, str) else None
+            if given:  # Hydra keeps what the command line gave as a list: `- optim.lr=5e-6`
+                yield (given[1],), scalar(given[2]), inner.line
+            else:
+                yield from _leaves(inner, (*path, place), remark)
     elif path:
         yield path, node.value, node.line
 

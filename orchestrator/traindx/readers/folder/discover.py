@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from traindx.contract.remark import Notable
@@ -12,6 +13,7 @@ from traindx.readers.folder.glance import Glance
 from traindx.readers.folder.roles import by_content, by_name, is_binary, needs_look
 from traindx.readers.model import Role, RunFile
 from traindx.runtime.scope import Scope
+from traindx.vocabulary.file_magic import ARCHIVES
 
 MOST_ENTRIES = 1_200_000
 """directory entries that are looked at: about two seconds of scanning"""
@@ -22,8 +24,10 @@ _MOST_TELLING = 100_000
 MOST_LOOKS = 2_000
 """files that are looked into, a millisecond or so each"""
 _DEEPEST = 12
-MOST_SECONDS = 20.0
+MOST_SECONDS = 8.0
 """for the whole walk: a network file system may need a second for one folder"""
+_MOSTLY = 0.8
+"""of the files that may be taken; some turn out to be something else when they are looked into"""
 _OF_THE_SYSTEM = ("/proc", "/sys", "/dev")
 """no run is in there, and whoever gives `/` would wait for every process of the machine"""
 _SKIPPED = frozenset(
@@ -157,6 +161,10 @@ def find_files(scope: Scope, remark: Remarks) -> list[RunFile]:
             f"`{_safe(path)}`: Aim's own database is not read; write `aim.Repo('.').query_metrics().dataframe()`"
             " to a CSV beside the run, with a column for each metric and context"
         )
+    packed = sorted(path for path, _ in (*found.telling, *found.others) if path.lower().endswith(ARCHIVES))
+    if packed and not any(role in {"log", "metrics"} for _, role in (*found.telling, *given)):
+        others = f" and {len(packed) - 1} more" if len(packed) > 1 else ""
+        remark(Notable(f"`{_safe(packed[0])}`{others}: an archive inside, not unpacked; give it as the path itself"))
     # Files near the top tell most about a run: they come first when not all can be taken.
     chosen = sorted(found.telling, key=_importance)[:MOST_FILES]
     chosen += sorted(found.others, key=_importance)[: MOST_FILES - len(chosen)]
@@ -169,6 +177,11 @@ def find_files(scope: Scope, remark: Remarks) -> list[RunFile]:
     named: list[tuple[str, Role]] = [(path, "log" if role == "other" else role) for path, role in given]
     wanted = [row for row in (*named, *chosen) if not scope.leaves_out(row[0])]
     return sorted(_looked_at(scope, wanted, remark), key=lambda file: file.path)
+
+
+def is_overfull(files: Sequence[RunFile]) -> bool:
+    """Whether there is so much to read that not even all that tells of a run was taken."""
+    return sum(file.role in _TELLING for file in files) > MOST_FILES * _MOSTLY
 
 
 def _importance(file: tuple[str, Role]) -> tuple[int, bool, str]:

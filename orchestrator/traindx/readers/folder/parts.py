@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import os
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from traindx.readers.folder.listings import Listing
+from traindx.readers.logs.pieces import FEEDS, pieces_of
 
 _PIECE = 4 << 20
 _SMALL = 4 << 10
@@ -36,67 +34,16 @@ class Part:
         if self.is_whole:
             handle.seek(0)
             return handle
-        return cast(BinaryIO, io.BufferedReader(_View(handle, self._pieces(handle)), 64 << 10))
+        return pieces_of(handle, self._pieces(handle))
 
     def _pieces(self, handle: BinaryIO) -> list[tuple[int, int]]:
         end = handle.seek(0, os.SEEK_END) if self.end is None else self.end
         pieces: list[tuple[int, int]] = []
         at = self.begin
         for listing in self.listings:
-            pieces += [(at, listing.begin - at), (_FEEDS, listing.last - listing.first + 1)]
+            pieces += [(at, listing.begin - at), (FEEDS, listing.last - listing.first + 1)]
             at = listing.end
         return [*pieces, (at, max(0, end - at))]
-
-
-_FEEDS = -1
-"""the place of a piece that stands in no file: so many empty lines"""
-
-
-class _View(io.RawIOBase):
-    """Pieces of a file one after the other."""
-
-    def __init__(self, handle: BinaryIO, pieces: Sequence[tuple[int, int]]) -> None:
-        super().__init__()
-        self._handle = handle
-        self._pieces = [piece for piece in pieces if piece[1]]
-        self._ends = list(accumulate(length for _, length in self._pieces))
-        self._at = 0
-
-    def readable(self) -> bool:
-        """It is read from."""
-        return True
-
-    def seekable(self) -> bool:
-        """Any place can be gone to."""
-        return True
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Go to a place, counted in the pieces."""
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._ends[-1] if self._ends else 0}[whence]
-        self._at = max(0, base + offset)
-        return self._at
-
-    def tell(self) -> int:
-        """Where it is, counted in the pieces."""
-        return self._at
-
-    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override] # what BufferedReader gives
-        """Fill the buffer as far as the piece goes."""
-        wanted = memoryview(buffer).cast("B")
-        index = bisect_right(self._ends, self._at)
-        if index == len(self._ends):
-            return 0
-        place, length = self._pieces[index]
-        inside = self._at - (self._ends[index] - length)
-        most = min(len(wanted), length - inside)
-        if place == _FEEDS:
-            data = b"\n" * most
-        else:
-            self._handle.seek(place + inside)
-            data = self._handle.read(most)
-        wanted[: len(data)] = data
-        self._at += len(data)
-        return len(data)
 
 
 def without_listings(handle: BinaryIO, listings: Sequence[Listing]) -> Part:

@@ -35,6 +35,8 @@ _LISTED = re.compile(rf'"([^"\n]{{1,80}})"\s*:\s*\[(?:{_NUMBER},){{3}}')
 _KEY = re.compile(r'"([^"\n]{1,80})"\s*:\s*-?[\dNI]')
 _ANY_KEY = re.compile(r'"([\w-]{1,80})"\s*:')
 _SAMPLE_LINES = 3
+_WORDED = re.compile(r'"\s*:\s*"(?:[^"\\\s]{1,40}\s+){4}[^"\\\s]')
+"""a value of five words or more: a text, whatever its key is called"""
 _OF_SAMPLES = {
     "text", "label", "labels", "prompt", "completion", "messages", "instruction", "question", "answer", "sentence",
     "conversations", "chosen", "rejected", "premise", "hypothesis", "source", "target", "features", "tokens",
@@ -56,7 +58,7 @@ def holds_samples(text: str) -> bool:
     """Whether lines of JSON hold training examples: texts, labels or messages, and nothing that counts steps."""
     for line in text.splitlines()[:_SAMPLE_LINES]:
         keys = {key.lower() for key in _ANY_KEY.findall(line[:20_000])}
-        if not keys & _OF_SAMPLES or keys & _OF_RECORDS:
+        if not (keys & _OF_SAMPLES or _WORDED.search(line[:20_000])) or keys & _OF_RECORDS:
             return False
     return bool(text.strip())
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import BinaryIO, Literal
 
 from traindx.readers.coverage import Allowance
-from traindx.readers.logs.frames import Traceback, ipython_frame
+from traindx.readers.logs.frames import FATAL, Fault, Traceback, ipython_frame
 from traindx.readers.logs.lines import RawBlocks
 from traindx.readers.logs.ranks import LABEL, labels_ranks, prefix_of
 from traindx.readers.logs.resumed import speaks_of_resuming
@@ -67,6 +67,8 @@ _SUMMARY = "Root Cause (first observed failure)"
 """the heading under which torchrun tells of the process that failed first"""
 _SUMMARY_ROW = re.compile(r"\s{0,8}(rank|exitcode)\s{0,12}:\s{0,4}(-?\d{1,6})")
 _SUMMARY_LINES = 12
+_MESSAGE_LINES = 40
+"""lines after an exception that may belong to its message"""
 _GIVEN_UP = 20_000
 """lines of other processes after which the rest of a traceback does not come any more"""
 
@@ -86,13 +88,16 @@ class _Reader:
         self._summary = 0
         """lines that are left of a launcher's summary"""
         self._failed_first: int | None = None
+        self._message: _Message | None = None
+        self._fault: Fault | None = None
+        """a crash whose stacks follow, as the fault handler prints them"""
         self.labelled = False
         """whether a launcher put the number of a rank before every line"""
 
     @property
     def busy(self) -> bool:
         """Whether the next lines matter whatever they say."""
-        return bool(self._open or self._sample or self._summary)
+        return bool(self._open or self._sample or self._summary or self._fault or self._message)
 
     def forget(self, first: int) -> None:
         """Give up tracebacks that a process began and never ended, long before the line `first`."""
@@ -107,7 +112,14 @@ class _Reader:
         if self._is_sample(message):
             return
         process = label[0].strip() if label else _process(prefix[0] if prefix else "")
-        if self._summary:
+        if self._fault is not None and self._fault.takes(message):
+            return
+        self._take_more(process, message, prefix is not None and prefix.end() > begin)
+        if self._fault is not None:
+            self._end_fault()
+        if message.startswith(FATAL):
+            self._fault = Fault(number, line, message)
+        elif self._summary:
             self._summarised(number, line, message)
         elif _SUMMARY in message:
             self._summary = _SUMMARY_LINES
@@ -119,6 +131,22 @@ class _Reader:
             self._continue(process, number, line, message)
         else:
             self._single(number, line, message, prefix[0] if prefix else "")
+
+    def _take_more(self, process: str, message: str, prefixed: bool) -> None:
+        """Take in a line that may belong to the message of the last exception; what begins like a record does not."""
+        if self._message is None or process != self._message.process:
+            return
+        if prefixed or "Traceback (most recent" in message or _CHAIN.match(message.lstrip()) or not self._message.left:
+            self._message = None
+            return
+        self._message.left -= 1
+        self._kept["error"].extend(self._message.key, message.strip())
+
+    def _end_fault(self) -> None:
+        """Note the crash whose stacks have been read."""
+        fault, self._fault = self._fault, None
+        if fault is not None:
+            self._note(fault.number, fault.line, fault.message, "error", fault.frames)
 
     def _is_sample(self, message: str) -> bool:
         """Whether the line belongs to text that the model generated, between a heading and the rule that ends it."""
@@ -155,6 +183,7 @@ class _Reader:
             if traceback.frames and _ANY_EXCEPTION.match(message):
                 self._last[process] = number
                 self._note(number, line, message, "error", tuple(traceback.frames), traceback.follows)
+                self._message = _Message(process, message.strip())
             else:
                 self._single(number, line, message, "")
         elif traceback.lines > 2_000:
@@ -200,6 +229,7 @@ class _Reader:
 
     def found(self) -> list[LogError]:
         """What was kept, in the order of the lines."""
+        self._end_fault()
         return sorted((seen for kept in self._kept.values() for seen in kept.all()), key=lambda seen: seen.line)
 
     def remarks(self) -> list[str]:
@@ -209,6 +239,15 @@ class _Reader:
             for kind, kept in self._kept.items()
             if kept.left_out
         ]
+
+
+@dataclass
+class _Message:
+    """The exception whose message may go on in the next lines."""
+
+    process: str
+    key: str
+    left: int = _MESSAGE_LINES
 
 
 class _Kept:
@@ -233,6 +272,12 @@ class _Kept:
         if len(self._last) > _LAST:
             del self._last[next(iter(self._last))]
             self.left_out += 1
+
+    def extend(self, key: str, text: str) -> None:
+        """Put a further line to the message of an error."""
+        for kept in (self._first, self._last):
+            if key in kept and kept[key].count == 1 and len(kept[key].more) < LONGEST:
+                kept[key] = replace(kept[key], more=f"{kept[key].more}\n{text}")
 
     def all(self) -> Iterator[LogError]:
         """Everything that was kept."""

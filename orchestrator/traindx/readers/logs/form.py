@@ -26,12 +26,15 @@ NUMBER = re.compile(
 _BREAK = re.compile(r"[,;\t(){}\[\]]|\s[-–—]+\s|-->?|=>|\|")  # noqa: RUF001 (the dashes that people type)
 _BARS = re.compile(r"\|([^|\s][^|]{0,40})\|\s*[:=]?\s*$")
 # `475ms step_avg:` and `12%|###|`: what clings to a number belongs to it, not to the name of the next.
-_UNIT = re.compile(r"^(?:[A-Za-zµ]{1,12}(?:/[A-Za-z]{1,12})?|%)(?=[^\w.]|$)")
+_UNIT = re.compile(
+    r"^(?: (?:[mun]?s|secs?|seconds|[KMGT]i?B|%)(?=[^\w.=:])|(?:[A-Za-zµ]{1,12}(?:/[A-Za-z]{1,12})?|%)(?=[^\w.]|$))"
+)
 # `Epoch [1/10], Step [100/600]` and `lr=[1e-05]`: the name stands before the bracket.
 _BRACKETED = re.compile(r"([A-Za-z_][\w ]{0,30}?)\s{0,3}[:=]?\s{0,3}[\[(]\s{0,8}$")
 _FORMAT_BEHIND = re.compile(r"[defgEFGx]\}")
 # MMEngine: `Epoch(train)  [1][ 50/100]`.
 _PHASED = re.compile(r"(Epoch|Iter)\((train|val|test)\)\s{0,8}\[\s{0,8}$")
+_PACE = re.compile(r"(?:it|iter|step|batch|sample|ex|img)s?/s(?![A-Za-z])|s/(?:it|iter|step|batch)(?![A-Za-z])")
 # `BCE(train)=0.69`, `loss [val]: 0.3`, `lr(Piecewise): 0.05`.
 _WORD_BEHIND = re.compile(
     r"([A-Za-z_][\w.]{0,30}(?: [a-z]{1,12})?)\s?[(\[]([A-Za-z]{2,16}(?: [a-z]{2,12}){0,2})[)\]]\s{0,3}[:=]\s{0,8}$"
@@ -47,54 +50,18 @@ _LAST_LETTERS = re.compile(r"[A-Za-z]+$")
 _SURE_STEPS = {"num updates", "global step"}
 _QUOTES = "\"'` "
 # A word of prose before a number: `improved from 0.3 to 0.2` names no metric.
-_PROSE = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "to",
-        "from",
-        "in",
-        "at",
-        "of",
-        "for",
-        "with",
-        "by",
-        "and",
-        "or",
-        "is",
-        "was",
-        "are",
-        "be",
-        "on",
-        "after",
-        "before",
-        "than",
-        "over",
-        "under",
-        "about",
-        "into",
-        "within",
-        "every",
-        "each",
-        "took",
-        "saved",
-        "using",
-        "used",
-        "loaded",
-        "only",
-        "first",
-        "last",
-        "next",
-        "all",
-        "still",
-    ]
-)
+_PROSE = frozenset([
+    "a", "an", "the", "to", "from", "in", "at", "of", "for", "with", "by", "and", "or", "is", "was", "are", "be",
+    "on", "after", "before", "than", "over", "under", "about", "into", "within", "every", "each", "took", "saved",
+    "using", "used", "loaded", "only", "first", "last", "next", "all", "still",
+])  # fmt: skip
 _OF_LAYERS = frozenset({"l1"})
 """losses by themselves; behind other words they are the names of layers: `inactive units l1 100%`"""
 _PATH = re.compile(r":/|\.(?:py|cc|cpp|cu)\b")
-_METRICS = frozenset({"loss", "accuracy", "score", "phase"})
-_NAMED_BEFORE_BRACKETS = frozenset({"epoch", "step", "rate", "norm"})
+_METRICS, _NAMED_BEFORE_BRACKETS = frozenset({"loss", "accuracy", "score", "phase"}), {"epoch", "step", "rate", "norm"}
+_MEASURED = frozenset({"loss", "accuracy", "score", "rate", "norm", "phase"})
+_COUNTS = re.compile(r"\s{1,12}(?:\|\s{0,12})?(?=[A-Za-z_|]|$)|\s{0,12}\|\s{0,12}")
+"""what stands behind a counter that opens a line, up to the next name or number"""
 _PROOF = frozenset({"loss", "accuracy"})
 
 
@@ -143,6 +110,7 @@ def understand(shape: tuple[str, ...]) -> Form | None:
         return None  # `{loss:.4f}` in a line of code says how a number is to be printed
     for place in range(len(shape) - 1):
         before, after = _UNIT.sub("", shape[place]) if place else shape[place], shape[place + 1]
+        after += "\n" if place + 2 == len(shape) else ""  # a unit may end the line: `opt 34 ms`
         if before.endswith("tensor("):
             before = _TENSOR.sub("", before)
             if not place and not before.strip() and any(_GRADIENT in part for part in shape):
@@ -165,6 +133,10 @@ class _Reading:
         self.weak: list[Field] = []
         self.ratios: set[int] = set()
         self._phase = self._measure = self._voice = ""
+        self._whole = False
+        """whether what was measured last belongs to no phase"""
+        self._leading = 0
+        """numbers without a name that the line begins with"""
         self._counted = -1
         """the last number of the counters that a line begins with"""
 
@@ -177,16 +149,21 @@ class _Reading:
         key, strong, context = _key(before)
         if said := phase_in(context):
             self._phase, self._voice = said, voice_in(context)
+        pace = _PACE.match(after) if not key else None
+        if pace:  # a progress bar names its pace by the unit alone: `[00:12<01:03, 41.2it/s]`
+            self.weak.append(Field(index, pace[0], normalise(pace[0])))
         if not key or after == ":":  # the hours of a clock are no metric
             if index == 0 and before.strip() == "[" and after.startswith("]"):
                 self.step = index  # XGBoost and LightGBM number their rounds so
+            elif index == self._leading < 2 and before.strip() in {"", "|"} and _COUNTS.match(after):
+                self._leading += 1
             self._unnamed = index
             return
         metric = normalise(key, self._phase)
         if index == 0 and strong and key in _FIRST_COUNTERS:
             metric = normalise("step")
         clings = _UNIT.match(after)
-        unit = clings[0] if clings else ""
+        unit = clings[0].strip() if clings else ""
         if metric.kind == "epoch":
             self.epoch = index if self.epoch < 0 else self.epoch
             self._phase = phase_in(key) or self._phase
@@ -196,7 +173,9 @@ class _Reading:
             self.step = index if self.step < 0 or sure else self.step
         elif metric.kind == "phase":
             self._phase = metric.phase
-            measured = normalise(f"{metric.phase} {self._measure}") if self._measure else metric
+            # `loss 2.4, train 0.11, val 0.09`: a loss of no phase was named already, and these are something else.
+            shared = self._measure and not (self._measure == "loss" and self._whole)
+            measured = normalise(f"{metric.phase} {self._measure}") if shared else metric
             self.fields.append(Field(index, key, measured, unit))
         else:
             self._metric(Field(index, key, metric, unit), strong)
@@ -217,6 +196,7 @@ class _Reading:
         key, kind = field.original, field.metric.kind
         if kind in _METRICS:
             self._measure = field.metric.name.partition("/")[2] or field.metric.name
+            self._whole = not field.metric.phase
         if " " in key:  # `train loss 0.5 acc 0.8`: a phase said as a word holds until the next one
             self._phase = phase_in(key) or self._phase
         known = kind not in {"other", "cost"}
@@ -241,6 +221,7 @@ class _Reading:
     def form(self, mapping: bool) -> Form | None:
         """What the line reports, if it reports anything; a mapping `{'train': 4000, 'val': 2000}` is a setting."""
         self._name_bare_counters()
+        self._name_leading()
         counted = self.epoch >= 0 or self.step >= 0
         phases = {field.metric.phase for field in self.fields if field.metric.kind == "phase"}
         if not (
@@ -250,6 +231,14 @@ class _Reading:
         fields = self.fields + [field for field in self.weak if counted or " " not in field.original]
         ordered = tuple(sorted(fields, key=lambda field: field.index))
         return Form(self.epoch, self.step, self.total if self.step >= 0 else -1, ordered, frozenset(self.ratios))
+
+    def _name_leading(self) -> None:
+        """Count by the number that a line begins with, `500 train 0.41 lr 1e-3`; of two the second counts the steps."""
+        told = any(field.metric.kind in _MEASURED for field in self.fields)
+        several = len(self.fields) + len([one for one in self.weak if " " not in one.original]) > 1
+        if self._leading and self.epoch < 0 and self.step < 0 and (told or several):
+            self.step = self._leading - 1
+            self.epoch = 0 if self._leading > 1 else -1
 
     def _name_bare_counters(self) -> None:
         """Decide what `50/100` counts: steps, and the `1/5` before it epochs, unless the line says otherwise."""

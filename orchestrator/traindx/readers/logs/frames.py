@@ -45,3 +45,39 @@ def ipython_frame(traceback: Traceback, message: str) -> bool:
         traceback.frames.append((name, int(line)))
     traceback.pointed = "" if line else name
     return True
+
+
+FATAL = "Fatal Python error: "
+_THREAD = re.compile(
+    r"(?:(?P<current>Current thread)|Thread) 0x[0-9a-fA-F]{1,20} (?:\[[^\]]{0,80}\] )?\(most recent call first\)"
+)
+_FAULT_FRAME = re.compile(r'\s{1,8}File "([^"]{1,400})", line (\d{1,7}) in ')
+_STACK_LINES = 2_000
+
+
+@dataclass
+class Fault:
+    """A crash outside Python as the fault handler reports it, with the stack of the thread that crashed."""
+
+    number: int
+    line: str
+    message: str
+    found: list[tuple[str, int]] = field(default_factory=list)
+    current: bool = False
+    lines: int = 0
+
+    def takes(self, message: str) -> bool:
+        """Take in a line of the stacks; whether it is one."""
+        self.lines += 1
+        thread, frame = _THREAD.match(message), _FAULT_FRAME.match(message)
+        if thread:
+            self.current = thread["current"] is not None
+        elif frame and self.current:
+            self.found.append((frame[1], int(frame[2])))
+        blank = not message.strip() or message.lstrip().startswith(("...", "<no Python frame>", "Python runtime state"))
+        return self.lines < _STACK_LINES and bool(thread or frame or blank)
+
+    @property
+    def frames(self) -> tuple[tuple[str, int], ...]:
+        """The calls of the thread that crashed, the innermost last, as in a traceback."""
+        return tuple(reversed(self.found))

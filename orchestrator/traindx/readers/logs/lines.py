@@ -213,9 +213,9 @@ def excerpt(handle: BinaryIO, first: int, last: int, widest: int = 200_000) -> l
             break
         end = number + text.count("\n") + (not text.endswith("\n"))
         if end > first:
-            for line_number, line in enumerate(text.split("\n"), number):
-                if first <= line_number <= last:
-                    found[line_number] = (found.get(line_number, "") + line)[:widest]
+            lines = text.split("\n")
+            for line_number in range(max(first, number), min(last + 1, number + len(lines))):
+                found[line_number] = (found.get(line_number, "") + lines[line_number - number])[:widest]
     return [found.get(number, "").rstrip("\r") for number in range(first, min(last + 1, end))]
 
 

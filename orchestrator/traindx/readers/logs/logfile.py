@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -15,7 +16,6 @@ from traindx.readers.logs.attempts import Attempt, find_attempts
 from traindx.readers.logs.clock import Clock, read_clock
 from traindx.readers.logs.errors import read_errors
 from traindx.readers.logs.formats import read_formatted
-from traindx.readers.logs.lines import is_indexable
 from traindx.readers.logs.logsettings import read_log_settings
 from traindx.readers.logs.ranks import ClusterFacts, read_cluster
 from traindx.readers.logs.resumed import mark_resumed
@@ -26,7 +26,7 @@ from traindx.readers.tables.plaintable import read_plain
 if TYPE_CHECKING:
     from traindx.readers.model import LineNumbers, Numbers
 
-Opens = Callable[[str], BinaryIO]
+Opens = Callable[[str], AbstractContextManager[BinaryIO]]
 
 
 @dataclass
@@ -123,9 +123,6 @@ class LogFile:
         return part
 
     def _found_attempts(self, handle: BinaryIO, part: Part) -> tuple[Attempt, ...]:
-        handle.seek(0)
-        if not is_indexable(handle.read(2)):
-            return (Attempt(1),)
         ahead = part.first - 1
         inside = [replace(row, lines=row.lines - ahead) for row in self._series] if ahead else self._series
         found = find_attempts(part.view(handle), inside, [row.first - ahead for row in part.listings])

@@ -30,7 +30,7 @@ _PREFIXES = re.compile(
     re.MULTILINE,
 )
 # What `srun --label` and `pdsh` put before a line, once it is known that they do: elsewhere a number says nothing.
-LABEL = re.compile(r" {0,5}(?:([0-9]{1,5}): ?|\[([0-9]{1,5})\]: ?)")
+LABEL = re.compile(r" {0,5}(?:([0-9]{1,5})(?:: ?| ?\| )|\[ {0,3}([0-9]{1,5})\]:? ?)")
 _LABEL = re.compile(LABEL.pattern.encode())
 _LAUNCHERS = (
     ("torchrun", re.compile(r"torch[./]distributed[./](?:elastic|run|launch)|\btorchrun\b|ChildFailedError")),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+if TYPE_CHECKING:
+    _State = tuple[int, "zlib._Decompress", int]
 
 MOST = 4 << 30
 """bytes of text: an archive that holds more is not read to its end"""
@@ -28,6 +31,25 @@ class Unzipped:
         self.stopped = False
         """whether there is more that was not read on purpose"""
 
+    @classmethod
+    def at(cls, handle: BinaryIO, state: object) -> Unzipped:
+        """Go on from a mark."""
+        used, inflater, given = cast("_State", state)
+        handle.seek(used)
+        here = cls(handle, b"", MOST)
+        here._taken, here._given, here._inflater = used, given, inflater.copy()
+        return here
+
+    def mark(self) -> object:
+        """Where it is, to go on from there once more."""
+        if self._inflater.eof:
+            return self._taken - len(self._inflater.unused_data), zlib.decompressobj(wbits=31), self._given
+        return self._used, self._inflater.copy(), self._given
+
+    def is_repetitive(self, harmless: int = HARMLESS) -> bool:
+        """Whether it holds so much more than its own size that most of it must be the same."""
+        return self._given > max(harmless, MOST_TIMES * self._used)
+
     def read(self, size: int) -> bytes:
         """The next bytes of the text; none at its end."""
         while not self.trouble:
@@ -44,7 +66,7 @@ class Unzipped:
             if self._given > MOST:
                 self.trouble = f"the archive holds more than {MOST >> 30} GB of text; the rest was not read"
                 self.stopped = True
-            elif self._given > max(self._harmless, MOST_TIMES * self._used):
+            elif self.is_repetitive(self._harmless):
                 self.trouble = (
                     f"the archive holds more than {MOST_TIMES} times its size, the same over and over;"
                     f" the first {self._given >> 20:,} MB were read"

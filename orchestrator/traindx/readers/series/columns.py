@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from traindx.readers.coverage import POINTS_OF_FILE
@@ -225,7 +227,8 @@ class Columns:
         for *key, rank in self._columns:
             same = (key[0], key[1], key[2])
             lowest[same] = min(lowest.get(same, rank), rank)
-        found = []
+        found: list[Series] = []
+        metrics: list[MetricName] = []
         for column in self._columns.values():
             column.close_up()
         for (original, metric, counted_by, rank), column in self._columns.items():
@@ -239,7 +242,23 @@ class Columns:
             if rank > lowest[original, metric, counted_by]:
                 column.original = f"rank{rank}:{original}"
             found.append(column.series(source, name, timelines))
+            metrics.append(column.metric)
+        return _beside_a_loss(found, metrics)
+
+
+def _beside_a_loss(found: list[Series], metrics: Sequence[MetricName]) -> list[Series]:
+    """Phases without a measure on the lines of a loss that has no phase: shares between 0 and 1 are accuracies."""
+    whole = [row for row, told in zip(found, metrics, strict=True) if told.kind == "loss" and not told.phase]
+    if not whole or not len(whole[0].lines):
         return found
+    beside = set(whole[0].lines.tolist())
+    made = []
+    for row, told in zip(found, metrics, strict=True):
+        lines = row.lines.tolist()
+        same = told.kind == "phase" and bool(lines) and sum(line in beside for line in lines) > len(lines) / 2
+        share = same and float(row.values.min()) >= 0.0 and float(row.values.max()) <= 1.0
+        made.append(replace(row, name=f"{told.phase}/{'accuracy' if share else 'value'}") if same else row)
+    return made
 
 
 _MENTIONABLE: frozenset[Kind] = frozenset({"loss", "accuracy"})

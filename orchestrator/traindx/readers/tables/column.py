@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import ne
 from typing import TYPE_CHECKING
@@ -39,6 +39,8 @@ class ColumnInfo:
     """how often a row says something else than the one read before it, as long as the values are few"""
     first_text: int | None = None
     """line of the first cell that is no number, in a column that has numbers as well"""
+    rises: bool = field(default=False, compare=False)
+    """whether no row says less than the one before it: numbers, or dates that sort as they are spelt"""
 
     @property
     def described(self) -> str:
@@ -68,6 +70,8 @@ class Column:
         self.changes = 0
         self.first_text: int | None = None
         self._before = ""
+        self._highest: float | str | None = None
+        self._rises = True
 
     def take(self, cell: str, line: int) -> None:
         """Take in a cell."""
@@ -77,8 +81,10 @@ class Column:
             return
         self._count_values([cell.strip()])
         if number is None:
+            self._follow([cell.strip()])
             self._text(1, line)
             return
+        self._follow([number])
         self._spread(1, number, 0.0)
         self._extremes(number, line, number, line)
 
@@ -98,6 +104,9 @@ class Column:
             lines, values = lines[told], values[told]
         if not len(values):
             return
+        if self._rises:
+            self._rises = bool((values[1:] >= values[:-1]).all())
+            self._follow([float(values[0]), float(values[-1])])
         low, high = int(values.argmin()), int(values.argmax())
         with np.errstate(over="ignore", invalid="ignore"):
             mean = float(values.mean())
@@ -111,7 +120,16 @@ class Column:
             self._miss(len(absent), absent[0])
         told = next((line for line, word in zip(lines.tolist(), words, strict=True) if not kinds[word]), None)
         if told is not None:
+            self._follow([word for word in words if not kinds[word]])
             self._text(len(words) - len(absent), told)
+
+    def _follow(self, cells: Sequence[float | str]) -> None:
+        """Keep whether every cell is at least the one before it; a column of both numbers and texts does not rise."""
+        for cell in cells if self._rises else ():
+            if self._highest is not None and (type(cell) is not type(self._highest) or cell < self._highest):  # type: ignore[operator]
+                self._rises = False
+                return
+            self._highest = cell
 
     def _text(self, count: int, line: int) -> None:
         self.texts += count
@@ -162,6 +180,7 @@ class Column:
             high_line=self.high_line,
             changes=max(0, self.changes - 1) if self.values else 0,
             first_text=self.first_text if known else None,
+            rises=self._rises and self.numbers + self.texts > 1,
         )
 
 

@@ -18,13 +18,18 @@ LONGEST = 2_000
 _PREDICTED = (
     "prediction", "predictions", "predicted", "pred", "preds", "y_pred", "y_hat", "yhat", "pred_label",
     "predicted_label", "pred_class", "output", "outputs", "generated", "generation", "generated_text", "completion",
-    "sample", "samples", "hypothesis", "hyp", "answer", "response", "translation", "decoded", "score", "prob", "text",
-    "label",
+    "sample", "samples", "hypothesis", "hyp", "answer", "response", "translation", "decoded", "caption", "summary",
+    "transcript", "transcription", "reply", "rollout", "score", "prob", "text", "label",
 )  # fmt: skip
 _WANTED = (
     "target", "targets", "label", "labels", "y_true", "true", "truth", "true_label", "reference", "references", "ref",
     "gold", "expected", "actual", "y", "ground_truth", "class",
 )  # fmt: skip
+_GIVEN = (
+    "input", "inputs", "prompt", "question", "query", "image", "audio", "video", "source", "src", "document", "context",
+    "instruction", "file", "filename", "path", "url", "id", "name", "key", "split", "model", "task", "time",
+)  # fmt: skip
+"""what a model is asked, and what only names the row"""
 
 
 @dataclass(frozen=True)
@@ -46,11 +51,11 @@ def read_predictions(run: Run, path: str) -> Predictions | None:
         text = handle.read(MOST_BYTES).decode("utf-8", "replace")
     lower = path.lower()
     if lower.endswith((".jsonl", ".ndjson")):
-        return _columns(path, list(_json_lines(text)))
+        return _columns(path, list(json_lines(text)))
     if lower.endswith(".json"):
         return _columns(path, list(_json_list(text)))
     if lower.endswith((".csv", ".tsv")):
-        return _columns(path, list(_table(text)))
+        return _columns(path, list(table_rows(text)))
     return None
 
 
@@ -58,10 +63,11 @@ def read_records(run: Run, path: str) -> list[tuple[int, dict[str, object]]]:
     """The JSON objects of a file with one per line, each with its line."""
     with run.scope.open(path) as handle:
         text = handle.read(MOST_BYTES).decode("utf-8", "replace")
-    return [(number, dict(row)) for number, row in _json_lines(text)]
+    return [(number, dict(row)) for number, row in json_lines(text)]
 
 
-def _json_lines(text: str) -> Iterable[tuple[int, Mapping[str, object]]]:
+def json_lines(text: str) -> Iterable[tuple[int, Mapping[str, object]]]:
+    """The JSON objects of a text with one per line, each with its line."""
     for number, line in enumerate(text.splitlines()[:MOST_ROWS], 1):
         try:
             row = json.loads(line)
@@ -90,7 +96,8 @@ def _json_list(text: str) -> Iterable[tuple[int, Mapping[str, object]]]:
             yield 0, row
 
 
-def _table(text: str) -> Iterable[tuple[int, Mapping[str, object]]]:
+def table_rows(text: str) -> Iterable[tuple[int, Mapping[str, object]]]:
+    """The rows of a separated table by column, each with its line."""
     first = text.partition("\n")[0]
     separator = max("\t;,|", key=first.count)
     try:
@@ -107,7 +114,7 @@ def _columns(path: str, rows: list[tuple[int, Mapping[str, object]]]) -> Predict
     if not rows:
         return None
     keys = {str(key).lower(): str(key) for key in rows[0][1]}
-    column = next((keys[name] for name in _PREDICTED if name in keys), None)
+    column = next((keys[name] for name in _PREDICTED if name in keys), None) or _beside_reference(rows[0][1])
     if column is None:
         return None
     beside = next((keys[name] for name in _WANTED if name in keys and keys[name] != column), None)
@@ -116,6 +123,13 @@ def _columns(path: str, rows: list[tuple[int, Mapping[str, object]]]) -> Predict
     wanted = tuple(_text(row.get(beside)) for _, row in kept) if beside else ()
     lines = tuple(number for number, _ in kept) if kept and kept[0][0] else ()
     return Predictions(path, column, predicted, wanted, lines) if predicted else None
+
+
+def _beside_reference(row: Mapping[str, object]) -> str | None:
+    """The one column of texts beside a reference that is neither a question nor a name: what the model said to it."""
+    texts = [str(key) for key, value in row.items() if isinstance(value, str)]
+    said = [key for key in texts if key.lower() not in _WANTED and key.lower() not in _GIVEN]
+    return said[0] if len(said) == 1 and any(key.lower() in _WANTED for key in texts) else None
 
 
 def _text(value: object) -> str:

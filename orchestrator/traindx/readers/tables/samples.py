@@ -15,8 +15,9 @@ from traindx.readers.checkpoints.archive import opened
 from traindx.readers.coverage import Allowance, Timer
 from traindx.readers.logs.lines import RawBlocks
 from traindx.readers.tables.arrays import ArrayInfo, array_header
-from traindx.readers.tables.column import number_in
+from traindx.readers.tables.column import ColumnInfo, number_in
 from traindx.readers.tables.datatables import TableInfo, split_cells
+from traindx.readers.tables.parquetsamples import read_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -110,7 +111,7 @@ def _of_table(handle: BinaryIO, table: TableInfo, timer: Timer) -> list[Samples]
 
     suffix = PurePosixPath(table.path).suffix.lower()
     if suffix == ".parquet":
-        return []
+        return [_of_parquet(handle, table, timer)]
     separated = suffix in {".csv", ".tsv"}
     names = tuple(column.name for column in table.columns)
     wanted = _stretches(table.rows)
@@ -138,12 +139,31 @@ def _of_table(handle: BinaryIO, table: TableInfo, timer: Timer) -> list[Samples]
     return [Samples(table.path, "", names, stretches, prints, width // max(1, prints.rows))]
 
 
+def _of_parquet(handle: BinaryIO, table: TableInfo, timer: Timer) -> Samples:
+    import numpy as np
+
+    numbering = {column.name for column in table.columns if _numbers_rows(column)} if len(table.columns) > 2 else set()
+    prints, width, wanted = Prints(), 0, _stretches(table.rows)
+    taken: list[list[npt.NDArray[np.float64]]] = [[] for _ in wanted]
+    for first, own, size, rows in read_rows(handle, table, numbering.__contains__, timer):
+        prints.take(first + 1, own)
+        width += size
+        for place, (begin, end) in enumerate(wanted):
+            taken[place].append(rows[max(0, begin - first) : max(0, end - first)])
+    stretches = tuple(np.concatenate(blocks) for blocks in taken if sum(map(len, blocks)))
+    names = tuple(column.name for column in table.columns)
+    return Samples(table.path, "", names, stretches, prints, width // max(1, prints.rows))
+
+
 def _counter_first(table: TableInfo) -> bool:
     """Whether the first column only numbers the rows: it is left out of the fingerprints."""
-    first = table.columns[0]
-    named = first.name.lower() in {"", "id", "idx", "index", "unnamed: 0", "row", "column 1", "sample_id", "uid"}
-    counts = first.low is not None and first.high is not None and first.high - first.low + 1 >= first.numbers > 1
-    return len(table.columns) > 2 and named and counts and not first.values
+    return len(table.columns) > 2 and _numbers_rows(table.columns[0])
+
+
+def _numbers_rows(column: ColumnInfo) -> bool:
+    named = column.name.lower() in {"", "id", "idx", "index", "unnamed: 0", "row", "column 1", "sample_id", "uid"}
+    counts = column.low is not None and column.high is not None and column.high - column.low + 1 >= column.numbers > 1
+    return named and counts and not column.values
 
 
 def _of_arrays(handle: BinaryIO, infos: Sequence[ArrayInfo], timer: Timer) -> list[Samples]:

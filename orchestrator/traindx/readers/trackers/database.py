@@ -6,7 +6,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -51,9 +51,11 @@ def opened(handle: BinaryIO) -> Iterator[Database]:
 def _connection(handle: BinaryIO) -> sqlite3.Connection:
     raw = handle.read(_LARGEST_IN_MEMORY + 1)
     if sys.version_info >= (3, 11) and len(raw) <= _LARGEST_IN_MEMORY:
-        connection = sqlite3.connect(":memory:")
-        connection.deserialize(_without_journal(raw))
-        return connection
+        with ExitStack() as undone:
+            connection = undone.enter_context(closing(sqlite3.connect(":memory:")))
+            connection.deserialize(_without_journal(raw))
+            undone.pop_all()
+            return connection
     try:
         number = handle.fileno()
     except OSError:

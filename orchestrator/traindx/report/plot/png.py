@@ -8,9 +8,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from traindx.errors import TraindxError
+from traindx.report.plot.bars import Bars
 from traindx.report.plot.chart import Chart
-from traindx.report.plot.layout import laid_out
 from traindx.report.plot.shapes import HEIGHT, WIDTH, Box, Dot, Points, Shape, Stroke, Words, corners
+from traindx.report.plot.svg import shapes_of
 
 if TYPE_CHECKING:
     from PIL import ImageDraw
@@ -20,13 +21,13 @@ _LARGER = 3
 _ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
-def png(chart: Chart) -> bytes:
+def png(chart: Chart | Bars) -> bytes:
     """The chart as the bytes of a PNG file; raises `TraindxError` where Pillow is not installed."""
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError:
         raise TraindxError("a PNG needs `pillow`: pip install pillow, or ask for an SVG") from None
-    shapes = laid_out(chart)
+    shapes = shapes_of(chart)
     large = Image.new("RGB", (WIDTH * _LARGER, HEIGHT * _LARGER), "#FFFFFF")
     pen = ImageDraw.Draw(large)
     for shape in shapes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from traindx.report.plot.bars import Bars, bars_laid_out
 from traindx.report.plot.chart import Chart
 from traindx.report.plot.layout import laid_out, readable
 from traindx.report.plot.shapes import HEIGHT, WIDTH, Box, Dot, Points, Shape, Stroke, Words, corners
@@ -11,14 +12,19 @@ from traindx.report.plot.shapes import HEIGHT, WIDTH, Box, Dot, Points, Shape, S
 _FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 
 
-def svg(chart: Chart) -> str:
+def svg(chart: Chart | Bars) -> str:
     """The chart as a file that any browser shows; the same chart gives the same text."""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
         f' font-family="{_FONT}" role="img">'
     )
     about = f"<title>{escape(readable(chart.title, 80))}</title><desc>{escape(readable(chart.subtitle, 200))}</desc>"
-    return "\n".join([head, about, *(_element(shape) for shape in laid_out(chart)), "</svg>", ""])
+    return "\n".join([head, about, *(_element(shape) for shape in shapes_of(chart)), "</svg>", ""])
+
+
+def shapes_of(chart: Chart | Bars) -> list[Shape]:
+    """What a picture is drawn with."""
+    return bars_laid_out(chart) if isinstance(chart, Bars) else list(laid_out(chart))
 
 
 def _element(shape: Shape) -> str:

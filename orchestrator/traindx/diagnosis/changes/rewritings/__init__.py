@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from traindx.contract import Fact
-from traindx.diagnosis.changes.rewritings import layers, loops, losses, math, modes, states, steps
+from traindx.diagnosis.changes.rewritings import layers, loops, losses, math, modes, schedules, states, steps
 from traindx.diagnosis.changes.rewritings.source import Rewritten, Unfit, programs
 from traindx.readers.code.codeunit import CodeUnit
 
@@ -45,6 +45,7 @@ REWRITINGS: dict[str, Rewriter] = {
     "reset-state": modes.reset_state,
     "in-order": modes.in_order,
     "shuffle": modes.shuffle,
+    "step-scheduler": schedules.step_as_counted,
 }
 
 

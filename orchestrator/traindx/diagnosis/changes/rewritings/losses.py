@@ -45,7 +45,15 @@ def _calls_at(source: Source, line: int) -> list[ast.Call]:
 
 
 def drop_minus(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
-    """Take the minus sign away."""
+    """Take the minus sign away; before a policy's term, put one."""
+    if "policy_place" in facts:
+        source, line = at_fact(code, facts, "policy_place")
+        parts = [node for node in ast.walk(source.statement_at(line)) if isinstance(node, ast.BinOp)]
+        products = [node for node in parts if isinstance(node.op, ast.Mult)]
+        if len(products) == 1 and number_of(products[0].left) is None:
+            source.replace(products[0], f"-{source.segment(products[0])}")
+            return source.rewritten(f"The diff puts a minus before the term ({source.place(products[0].lineno)}).")
+        raise Unfit("the term is not written as a plain product")
     for name in ("backward_place", "loss_place"):
         source, line = at_fact(code, facts, name)
         for node in ast.walk(source.statement_at(line)):

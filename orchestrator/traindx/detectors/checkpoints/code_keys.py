@@ -1,0 +1,89 @@
+"""Whether the names in a checkpoint are those of the model that it is loaded into, where loading would not tell."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from traindx.contract import Fact, Signal, SignalKind
+from traindx.detectors.checkpoints.citing import cite_tensor
+from traindx.detectors.citing import cite_line
+from traindx.readers.checkpoints import Checkpoint, TensorInfo
+from traindx.readers.code.codeunit import CodeUnit
+from traindx.readers.code.state_names import StateNames, state_names
+from traindx.readers.code.syntax import assigned, name_of
+
+SIGNALS = {
+    "checkpoint-keys-not-loaded": SignalKind(
+        "the names in the checkpoint are not those of the model, and loading is told not to mind", proof=True
+    )
+}
+_WRAPPER = re.compile(r"^(?:module\.|_orig_mod\.|model\.|_forward_module\.|net\.|network\.|encoder\.)+")
+_RENAMES = {"replace", "removeprefix", "consume_prefix_in_state_dict_if_present", "lstrip", "sub", "split", "partition"}
+MATCH = 0.5
+"""share of the names below which nothing of the model is loaded but by accident"""
+
+
+def detect(checkpoint: Checkpoint, code: Sequence[CodeUnit]) -> list[Signal]:
+    """Loading that leaves out what does not fit (`strict=False`), of a file in which next to nothing fits."""
+    names = [one for one in checkpoint.tensors if one.part == "model"]
+    if len(names) < 2:
+        return []
+    for unit in code:
+        for call in ast.walk(unit.tree):
+            if not isinstance(call, ast.Call) or not _loads_quietly(call) or not _is_of(checkpoint, unit, code):
+                continue
+            if any(isinstance(one, ast.Call) and name_of(one.func) in _RENAMES for one in ast.walk(unit.tree)):
+                continue  # names may be put right on the way
+            owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+            for made in assigned(unit.tree, name_of(owner)):
+                model = state_names(code, made)
+                found = _compared(checkpoint, names, model, unit, call) if model is not None else None
+                if found is not None:
+                    return [found]
+    return []
+
+
+def _loads_quietly(call: ast.Call) -> bool:
+    if name_of(call.func) != "load_state_dict":
+        return False
+    strict = [row.value for row in call.keywords if row.arg == "strict"] or call.args[1:2]
+    return any(isinstance(value, ast.Constant) and value.value is False for value in strict)
+
+
+def _is_of(checkpoint: Checkpoint, unit: CodeUnit, code: Sequence[CodeUnit]) -> bool:
+    """Whether the program speaks of this file, or of none by name."""
+    texts = [
+        node.value
+        for one in {unit.path: unit, **{row.path: row for row in code if row.path in unit.imports}}.values()
+        for node in ast.walk(one.tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    files = [text for text in texts if text.endswith((".pt", ".pth", ".ckpt", ".bin", ".safetensors"))]
+    return not files or PurePosixPath(checkpoint.path).name in {PurePosixPath(text).name for text in files}
+
+
+def _compared(
+    checkpoint: Checkpoint, names: Sequence[TensorInfo], model: StateNames, unit: CodeUnit, call: ast.Call
+) -> Signal | None:
+    wrapper = model.wrapper
+    fits = [one for one in names if one.name.startswith(wrapper) and model.covers(one.name.removeprefix(wrapper))]
+    if len(fits) > MATCH * len(names) or not model.closed:
+        return None
+    first = names[0]
+    prefix = _WRAPPER.match(first.name)
+    stripped = [one for one in names if model.covers(_WRAPPER.sub("", one.name))]
+    own = wrapper + min(model.closed)
+    claim = f"`{first.name}` and {len(names) - len(fits) - 1} more names of `{checkpoint.path}` are not the model's"
+    claim += f", whose names are like `{own}`: nothing of them is loaded"
+    facts: dict[str, Fact] = {"checkpoint": checkpoint.path, "key": first.name, "own_key": own}
+    facts |= {"load_place": unit.place(call.lineno), "unloaded": len(names) - len(fits), "of_keys": len(names)}
+    if prefix and len(stripped) > MATCH * len(names):
+        facts["prefix"] = prefix[0]
+    quiet = cite_line(
+        unit.path, unit.file_line(call.lineno), "names that do not fit are passed over", unit.quote(call.lineno)
+    )
+    places = [quiet, cite_tensor(checkpoint, first, claim)]
+    return Signal(id="checkpoint-keys-not-loaded", claim=claim, citations=places, facts=facts)

@@ -1,0 +1,113 @@
+"""New tensors: zeros and random numbers, tensors made from values, several joined into one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from traindx.program.library import shapes
+from traindx.program.library.graphs import mixed
+from traindx.program.values import (
+    LEAF,
+    NOTHING,
+    Cut,
+    Items,
+    Plain,
+    Shape,
+    Tensor,
+    Value,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from traindx.program.calling import Call
+    from traindx.program.machine import Machine
+
+MADE = frozenset(["zeros", "ones", "randn", "rand", "empty", "full", "new_zeros", "new_ones", "new_full", "randint",
+                   "new_empty", "normal", "uniform"])  # fmt: skip
+LIKE = frozenset(["zeros_like", "ones_like", "randn_like", "rand_like", "full_like", "empty_like"])
+JOINED = frozenset(["cat", "stack", "concat", "concatenate", "vstack", "hstack", "pad_sequence"])
+
+
+def created(name: str, call: Call) -> Tensor:
+    """A new tensor: zeros, random numbers, a copy of a shape."""
+    if name in LIKE:
+        like = call.args[0] if call.args else None
+        shape = like.shape if isinstance(like, Tensor) else None
+    else:
+        shape = shapes.given(call, skip=2 if name == "randint" and len(call.args) > 2 else 0)
+        if name == "randint":
+            shape = shapes.of_sizes(call.argument(2, "size")) or shapes.of_sizes(call.argument(1, "size"))
+        elif name in {"normal", "uniform"}:
+            shape = shapes.of_sizes(call.keywords.get("size"))
+        elif name.endswith("full"):
+            shape = shapes.of_sizes(call.args[0]) if call.args else None
+    zero = "zeros" in name
+    wants = call.keywords.get("requires_grad")
+    leaf = isinstance(wants, Plain) and wants.value is True
+    constant = {"constant"} if "ones" in name or "full" in name else set()
+    marks = frozenset({"zeros"} if zero else constant) | frozenset({"leaf"} if leaf else ())
+    dtype = "long" if name == "randint" else ""
+    return Tensor(shape=shape, marks=marks, graph=LEAF if leaf else NOTHING, dtype=dtype)
+
+
+def rebuilt(m: Machine, name: str, call: Call) -> Value:
+    """A tensor made from values: what they came from no longer counts."""
+    given = call.args[0] if call.args else None
+    wants = call.keywords.get("requires_grad")
+    leaf = isinstance(wants, Plain) and wants.value is True
+    inner = call.tensors
+    shape: Shape | None = None
+    if isinstance(given, Tensor):
+        shape = given.shape
+    elif isinstance(given, Plain) and isinstance(given.value, int | float):
+        shape = ()
+    elif isinstance(given, Items):
+        shape = (None if given.more else len(given.items), *(inner[0].shape or () if inner else ()))
+    graphed = [part for part in inner if part.graph]
+    cut = next((part.cut for part in inner if part.cut), None)
+    if graphed and name not in {"as_tensor", "asarray"}:
+        cut = Cut(f"`{name}(…)`", m.place(call.node))
+    marks = frozenset().union(*(part.marks for part in inner)) - {"leaf", "opaque", "zeros"}
+    if leaf:
+        marks |= {"leaf"}
+    dtype = next((part.dtype for part in inner if part.dtype), "")
+    loss = next((part.loss for part in inner if part.loss), None)
+    origin: frozenset[int] = frozenset().union(*(part.origin for part in inner))
+    order: frozenset[int] = frozenset().union(*(part.order for part in inner))
+    if cut is not None:
+        marks |= {"rebuilt"}
+    return Tensor(
+        shape=shape,
+        marks=marks,
+        graph=LEAF if leaf else NOTHING,
+        cut=cut,
+        dtype=dtype,
+        loss=loss,
+        origin=origin,
+        order=order,
+    )
+
+
+def joined(m: Machine, name: str, call: Call) -> Value:
+    """Several tensors as one: `cat`, `stack` and their like."""
+    given = call.args[0] if call.args else call.keywords.get("tensors")
+    parts = call.tensors
+    first = next((part.shape for part in parts), None)
+    dim = whole(call.argument(1, "dim")) or 0
+    shape: Shape | None = None
+    if first is not None and name == "stack":
+        at = dim if dim >= 0 else len(first) + 1 + dim
+        size = len(given.items) if isinstance(given, Items) and not given.more else None
+        shape = (*first[:at], size, *first[at:])
+    elif first is not None:
+        at = dim if dim >= 0 else len(first) + dim
+        shape = tuple(None if place == at else size for place, size in enumerate(first))
+    made = mixed(m, parts, shape)
+    acts = {part.act for part in parts}
+    marks = made.marks | frozenset().union(*(part.marks for part in parts)) & {"pixels", "zeros", "reduced-squared"}
+    constants = [part for part in parts if part.marks & {"zeros", "constant"}]
+    if name in {"cat", "concatenate", "concat", "hstack"} and len(parts) > 1 and len(constants) == len(parts):
+        marks |= {"in-classes"}
+    if len(parts) > 1 and len({part.origin for part in parts if part.origin}) == 1 and parts[0].rows is None:
+        marks |= {"repeated"}
+    return made.but(act=acts.pop() if len(acts) == 1 else "", act_at=parts[0].act_at if parts else None, marks=marks)

@@ -1,0 +1,64 @@
+"""Inputs and labels are put in different orders.
+
+## What it finds
+Two arrays that are paired row by row (a data set, a split, a call of `fit`) of which one was shuffled and the other was
+not, or each by a permutation of its own.
+
+## Why it matters
+Every input gets the label of another sample: there is nothing to learn but the labels' frequencies.
+
+## Silent
+One permutation for both, equal seeds set before each shuffle, rows of one table, pairs that are mixed up on purpose
+within a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from traindx.program.analysis import Analysis
+from traindx.program.finding import Finding
+from traindx.program.trace import Event
+from traindx.program.values import Tensor
+
+ID = "label-corruption"
+
+
+def check(analysis: Analysis) -> Iterator[Finding]:
+    """Look at every pair of arrays."""
+    done: set[int] = set()
+    for event in analysis.trace.of("paired", "loss"):
+        parts = [part for part in _parts(event) if isinstance(part, Tensor)]
+        for one, other in pairwise(parts):
+            if not _differ(one, other, event.kind == "paired") or id(event.place.node) in done:
+                continue
+            done.add(id(event.place.node))
+            drawn = _shuffles(analysis, event, one.order ^ other.order)
+            place = drawn[-1].place if drawn else event.place
+            both = bool(one.order and other.order)
+            how = "each in a random order of its own" if both else "only one of them in a new order"
+            yield Finding(
+                ID,
+                place,
+                f"inputs and labels are paired at {event.place.text}, {how}: rows no longer belong together",
+                facts={"pair_place": event.place.text, "shuffle_place": place.text},
+                also=((event.place, "pairs them row by row"),),
+            )
+
+
+def _parts(event: Event) -> Sequence[object]:
+    given: Sequence[object] = event.facts.get("parts") or (event.facts.get("prediction"), event.facts.get("target"))
+    return given
+
+
+def _differ(one: Tensor, other: Tensor, paired: bool) -> bool:
+    if one.order and other.order:
+        return bool(one.order - other.order) and bool(other.order - one.order)
+    # In a batch one side may be mixed up on purpose; in a data set it may not.
+    return paired and bool(one.order or other.order) and bool(one.origin) and bool(other.origin)
+
+
+def _shuffles(analysis: Analysis, event: Event, orders: frozenset[int]) -> list[Event]:
+    """Where the orders that the two do not share were given to an array."""
+    return [row for row in analysis.trace.events[: event.at] if row.kind == "ordered" and row.facts["order"] in orders]
