@@ -8,6 +8,7 @@ from traindx.detectors.curves import gradient_norm, layer_gradients, update_size
 from traindx.detectors.curves.objective import objective
 from traindx.detectors.curves.series import level
 from traindx.detectors.settings.lookup import clip_threshold
+from traindx.program.followed import settings_of
 from traindx.readers import Run, Series, Setting
 from traindx.readers.excerpts import log_heads
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
@@ -35,7 +36,7 @@ class GradientReport(ToolOutput):
 def check_gradients(given: Input, run: Run) -> GradientReport:  # noqa: ARG001 - every tool takes its input
     """Compare the logged gradient norm with the loss: did it explode, and before, with or after the break?"""
     norms = max((row for row in run.series if row.name == "grad_norm" and len(row) > 2), key=len, default=None)
-    limit, logged = clip_threshold(run.settings), layer_gradients.gradients_by_layer(run.series)
+    limit, logged = clip_threshold(settings_of(run)), layer_gradients.gradients_by_layer(run.series)
     found = [
         *(layer_gradients.logged(logged) or layer_gradients.listed(log_heads(run, layer_gradients.MOST_LINES))),
         *update_size.beside_the_weights(run.series),

@@ -13,6 +13,7 @@ from traindx.detectors.settings import (
     warmup,
 )
 from traindx.detectors.settings.lookup import clip_threshold, optimizer, peak_rate, rates
+from traindx.program.followed import program_of, settings_of
 from traindx.readers import Run
 from traindx.readers.excerpts import log_heads
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
@@ -48,7 +49,7 @@ def check_hyperparameters(given: Input, run: Run) -> HyperparameterReport:  # no
     """Find learning rate, schedule and clipping in config, code and logs, and say which of them changed where the loss
     broke; names the line that sets the value and proposes another.
     """
-    series, settings, code = run.series, run.settings, run.program
+    series, settings, code = run.series, settings_of(run), run.program
     goal, logged = run.once(objective), run.once(logged_rate.rate_series)
     name, clip = optimizer(settings, code, series), clip_threshold(settings)
     configured = {row.key: float(row.value) for row in rates(settings)}
@@ -62,7 +63,7 @@ def check_hyperparameters(given: Input, run: Run) -> HyperparameterReport:  # no
         *regularisation.detect(settings, name),
         *capacity.detect(settings, log_heads(run, capacity.MOST_LINES)),
         *batch.detect(settings),
-        *precision.detect(settings, code),
+        *(precision.detect(settings, code) or precision.of_program(program_of(run))),
         *warmup.detect(settings, logged, name, code),
         *clipping.detect(clip, code),
     ]

@@ -2,6 +2,7 @@
 
 from traindx.detectors.program import initialisation
 from traindx.detectors.program.initialisation import Initialisation
+from traindx.program.followed import program_of
 from traindx.readers import Run
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
@@ -21,5 +22,5 @@ def check_initialisation(given: Input, run: Run) -> InitialisationReport:  # noq
     """Read which distribution or constant the code gives to the first weights."""
     if not run.program:
         raise NoData("no Python file among the files of this run")
-    found = initialisation.initialisations(run.program)
+    found = initialisation.initialisations(run.program, program_of(run))
     return InitialisationReport(statements=found, signals=initialisation.detect(found))

@@ -2,6 +2,7 @@
 
 from traindx.detectors.program import unguarded_math
 from traindx.detectors.program.unguarded_math import Unguarded
+from traindx.program.followed import program_of
 from traindx.readers import Run
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
@@ -25,4 +26,5 @@ def check_math(given: Input, run: Run) -> MathReport:  # noqa: ARG001 - every to
     if not units:
         raise NoData("no model or training code among the files of this run")
     found = unguarded_math.unguarded(units)
-    return MathReport(operations=found, signals=unguarded_math.detect(units, found))
+    signals = [*unguarded_math.detect(units, found), *unguarded_math.left_out(program_of(run), found)]
+    return MathReport(operations=found, signals=signals)

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from traindx.detectors.program import recurrent_state
 from traindx.detectors.program.recurrent_state import CarriedState
-from traindx.program.analysis import analyse_all, known_settings
+from traindx.program.followed import program_of
 from traindx.readers import Run
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
@@ -27,8 +27,7 @@ def check_recurrent_state(given: Input, run: Run) -> StateReport:
     each is detached between backward and the next forward.
     """
     units = [unit for unit in run.program if not given.path or unit.path == given.path]
-    settings = known_settings((row.key, row.value) for row in run.settings if not row.coded)
-    followed = run.kept("program", lambda: analyse_all(run.program, settings)) if run.program else []
+    followed = program_of(run)
     states, signals = recurrent_state.detect(units, followed)
     if not states:
         looked_in = ", ".join(unit.path for unit in units) or "no Python file"

@@ -10,8 +10,10 @@ from traindx.detectors.citing import where
 from traindx.detectors.curves.objective import objective
 from traindx.detectors.curves.shape import Numbers
 from traindx.detectors.settings import planned_changes, schedule_deviation
+from traindx.detectors.settings.own_schedule import own_plan
 from traindx.detectors.settings.planned_rate import Plan, planned
 from traindx.detectors.settings.schedule_counts import batches_per_epoch, counts
+from traindx.program.followed import program_of, settings_of
 from traindx.readers import Run, Series
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
@@ -41,10 +43,11 @@ class ScheduleReport(ToolOutput):
 @tool(needs=["settings", "code"], emits={**schedule_deviation.SIGNALS, **planned_changes.SIGNALS})
 def check_schedule(given: Input, run: Run) -> ScheduleReport:  # noqa: ARG001 - every tool takes its input
     """Reconstruct the learning rate from the scheduler's settings (StepLR, MultiStepLR, ExponentialLR, cosine, warm
-    restarts, OneCycle, linear and cosine with warm-up), compare it with the logged one, and look at it where the loss
-    broke and where the run ended.
+    restarts, OneCycle, linear and cosine with warm-up) or from the function with which the program computes it, compare
+    it with the logged one, and look at it where the loss broke and where the run ended.
     """
-    plan = planned(run.settings, run.program)
+    settings = settings_of(run)
+    plan = planned(settings, run.program) or own_plan(program_of(run), settings)
     if plan is None:
         raise NoData("config and code describe no schedule that can be reconstructed, or more than one")
     logged = schedule_deviation.comparable_rate(run.series)

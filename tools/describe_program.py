@@ -1,7 +1,7 @@
 """What the training program is made of and does, read without running it."""
 
-from traindx.program.analysis import analyse_all, known_settings
 from traindx.program.facts import ProgramFact, program_facts
+from traindx.program.followed import program_of
 from traindx.readers import Run
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
@@ -24,8 +24,7 @@ def describe_program(given: Input, run: Run) -> Described:  # noqa: ARG001 - eve
     """
     if not run.program:
         raise NoData("no Python file or notebook among the files of this run")
-    settings = known_settings((row.key, row.value) for row in run.settings if not row.coded)
-    analyses = run.kept("program", lambda: analyse_all(run.program, settings))
+    analyses = program_of(run)
     facts = [fact for analysis in analyses for fact in program_facts(analysis)]
     if not facts:
         raise NoData("the program builds no model and has no loop")

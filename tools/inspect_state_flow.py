@@ -4,8 +4,8 @@ from pydantic import Field
 
 from traindx.contract import Value
 from traindx.detectors.program import review
-from traindx.program.analysis import analyse_all, known_settings
 from traindx.program.facts import state_story
+from traindx.program.followed import program_of
 from traindx.readers import Run
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
@@ -47,8 +47,7 @@ def inspect_state_flow(given: Input, run: Run) -> StateFlow:  # noqa: ARG001 - e
     """Follow every recurrent state through the loops: which call takes it, whether it is new, handed on or cut from its
     graph; and answer the checklist of recurrent training, sequence length 1 included, item by item.
     """
-    settings = known_settings((row.key, row.value) for row in run.settings if not row.coded)
-    analyses = run.kept("program", lambda: analyse_all(run.program, settings)) if run.program else []
+    analyses = program_of(run)
     calls: dict[str, StateCall] = {}
     for analysis in analyses:
         for fact in state_story(analysis):

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from traindx.contract import Fact, Value
 from traindx.detectors.program import review
-from traindx.program.analysis import analyse_all, known_settings
+from traindx.program.followed import program_of
 from traindx.readers import Run
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
@@ -44,9 +44,7 @@ def review_training_loop(given: Input, run: Run) -> LoopReport:
     units = run.code if given.everything else run.program
     if not units:
         raise NoData("no Python file or notebook among the files of this run")
-    settings = known_settings((row.key, row.value) for row in run.settings if not row.coded)
-    name = "every program" if given.everything else "program"
-    analyses = run.kept(name, lambda: analyse_all(units, settings))
+    analyses = program_of(run, given.everything)
     found, signals = review.detect(analyses)
     faults = [
         Fault(

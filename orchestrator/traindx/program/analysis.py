@@ -9,6 +9,7 @@ from functools import partial
 
 from traindx.program.calling import Call, call_function, call_method, instantiate
 from traindx.program.library import frameworks
+from traindx.program.library.python import is_overlay
 from traindx.program.machine import SECTION, STEPS, Machine, Spent
 from traindx.program.trace import Trace
 from traindx.program.values import Class, Function, Instance, Scope, Tensor, Value
@@ -96,6 +97,9 @@ def _closure(unit: CodeUnit, known: Mapping[str, CodeUnit]) -> list[CodeUnit]:
             if path in known and path not in found:
                 found[path] = known[path]
                 waiting.append(known[path])
+    executing = [one for one in found.values() if "exec" in one.names]
+    for one in executing:
+        found |= {path: file for path, file in known.items() if is_overlay(file.tree.body, one.names)}
     return list(found.values())
 
 

@@ -81,6 +81,8 @@ def elements(m: Machine, value: Value, wanted: int, names: list[str] | None = No
     """What unpacking a value into so many parts gives."""
     if isinstance(value, Items) and (len(value.items) == wanted or (value.items and not value.more)):
         return [*value.items, *[UNKNOWN] * (wanted - len(value.items))][:wanted]
+    if isinstance(value, Items) and len(value.items) == 1:
+        return value.items * wanted  # one element that stands for all
     if isinstance(value, Stream):
         return [value.element] * wanted
     if isinstance(value, Tensor):

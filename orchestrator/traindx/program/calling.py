@@ -71,6 +71,8 @@ def call_node(m: Machine, node: ast.Call) -> Value:
     if isinstance(func, ast.Attribute):
         owner = evaluate(m, func.value)
         call = _evaluated(m, node)
+        if func.attr.endswith("_"):
+            m.in_place[id(node)] = call
         if isinstance(owner, Library | Class) or (isinstance(owner, Value) and _has_own(m, owner, func)):
             return call_value(m, evaluate(m, func), call)
         return call_method_of(m, owner, func.attr, call)
@@ -92,6 +94,7 @@ def _has_own(m: Machine, owner: Value, func: ast.Attribute) -> bool:
 
 def _evaluated(m: Machine, node: ast.Call) -> Call:
     from traindx.program.expressions import evaluate
+    from traindx.program.subscripts import section
 
     args: list[Value] = []
     for part in node.args:
@@ -107,6 +110,8 @@ def _evaluated(m: Machine, node: ast.Call) -> Call:
             keywords[keyword.arg] = value
         elif isinstance(value, Mapping):
             keywords.update(value.entries)
+        elif isinstance(value, Made) and value.kind == "config":
+            keywords.update(section(m, value))
         else:
             keywords["**"] = value
     return Call(node, args, keywords)

@@ -6,12 +6,16 @@ import ast
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from traindx.program.journal import Journal
 from traindx.program.trace import Event, Loop, Trace, Turn
 from traindx.program.values import Function, Imported, Layer, Made, Place, Scope, Tensor, Value
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.modules import Modules
+
+if TYPE_CHECKING:
+    from traindx.program.calling import Call
 
 DEEPEST = 30
 """calls within calls that are followed"""
@@ -73,6 +77,8 @@ class Machine:
         """modules that are known by nothing but their names"""
         self.called: set[int] = set()
         """functions that were followed, by the identity of their nodes"""
+        self.in_place: dict[int, Call] = {}
+        """calls that change what they are called on (`normal_`), by the identity of their nodes"""
         self.followed: Collection[int] = ()
         """functions that were followed as part of another program"""
         self.seeded: int | None = None

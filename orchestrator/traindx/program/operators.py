@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from traindx.program import contractions
 from traindx.program.values import (
     NOTHING,
     UNKNOWN,
@@ -97,13 +98,17 @@ def _tensors(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
     graph, sure, deps = m.attached(parts)
     op = node.op
     shape = broadcast(left, right) if not isinstance(op, ast.MatMult) else product(left, right)
+    if isinstance(op, ast.MatMult):
+        contractions.product(m, node, left)
     result = Tensor(
         graph=graph,
         sure=sure,
         deps=deps,
         shape=shape,
         states=frozenset().union(*(part.states for part in parts)),
-        marks=_marks(op, left, right) | _policy(op, left, right),
+        marks=_marks(op, left, right)
+        | _policy(op, left, right)
+        | (contractions.marks_of(left, right) if isinstance(op, ast.MatMult) else NOTHING),
         cut=next((part.cut for part in parts if part.cut), None) if not deps else None,
         origin=frozenset().union(*(part.origin for part in parts)),
         order=frozenset().union(*(part.order for part in parts)),
@@ -144,6 +149,7 @@ def _marks(op: ast.operator, left: Value, right: Value) -> frozenset[str]:
         "summed",
         "lost",
         "batched",
+        "scores",
     }
     if isinstance(op, ast.Div | ast.Sub | ast.Mult):
         kept -= {"zeros"}

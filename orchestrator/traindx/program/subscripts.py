@@ -87,6 +87,16 @@ def configured(m: Machine, name: str, section: Value | None = None) -> Value:
     return Plain(found, "config", name) if found is not None else Guess(name)
 
 
+def section(m: Machine, owner: Made) -> dict[str, Value]:
+    """The values of a section of the configuration by their keys; `**` where it is not known."""
+    own = {name: value for name, value in owner.fields.items() if not name.startswith("@")}
+    under = text(owner.fields.get("@section"))
+    start = f"/{under}." if under else "/"
+    keys = [key.removeprefix(start) for key in m.settings if key.startswith(start)]
+    told = {key: configured(m, key, owner.fields.get("@section")) for key in keys if "." not in key and "[" not in key}
+    return {**told, **own} or {"**": owner}
+
+
 def _of_items(owner: Items, key: Value) -> Value:
     at = key.value if isinstance(key, Plain) else None
     if isinstance(at, int) and -len(owner.items) <= at < len(owner.items) and (not owner.more or at >= 0):

@@ -8,6 +8,9 @@ from collections.abc import Iterator, Sequence
 from traindx.contract import Citation, Fact, Signal
 from traindx.detectors.citing import cite_line
 from traindx.detectors.settings.lookup import named
+from traindx.program.analysis import Analysis
+from traindx.program.repetition import times
+from traindx.program.values import Layer
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import name_of
 from traindx.readers.model import Setting
@@ -21,6 +24,7 @@ SIGNALS = {
 _SQUASHING = {"Sigmoid", "Tanh", "sigmoid", "tanh", "Softsign", "Hardtanh"}
 _LINEAR = {"Linear", "Conv1d", "Conv2d", "Dense"}
 _NORMS = {"LayerNorm", "BatchNorm1d", "BatchNorm2d", "GroupNorm", "InstanceNorm2d", "RMSNorm", "BatchNorm3d"}
+_GATED = {"LSTM", "GRU", "TransformerEncoderLayer"}
 _DEPTHS = ("depth", "n_layers", "num_layers", "layers", "n_layer", "num_hidden_layers", "n_hidden_layers", "nlayers")
 DEEP = 6
 
@@ -50,6 +54,34 @@ def _last_step(node: ast.AST) -> ast.Call | None:
     return None
 
 
+def stacked(analyses: Sequence[Analysis]) -> list[Signal]:
+    """A stack of sigmoid or tanh layers as the program builds it, with every repetition counted."""
+    for analysis in analyses:
+        built = [(event, event.subject) for event in analysis.trace.of("layer") if isinstance(event.subject, Layer)]
+        squashing = [(event, layer) for event, layer in built if layer.kind in _SQUASHING]
+        layers = sum(times(event) for event, _ in squashing)
+        relieved = any(layer.kind in _NORMS | _GATED for _, layer in built)
+        if layers < DEEP or relieved or any(_has_relief(unit.tree) for unit in analysis.units):
+            continue
+        event, layer = max(squashing, key=lambda row: times(row[0]))
+        unit = event.place.unit
+        place = cite_line(unit.path, unit.file_line(event.place.line), "the activation", event.place.quote)
+        return [_deep(layers, layer.kind.lower(), place)]
+    return []
+
+
+def _deep(layers: int, name: str, place: Citation) -> Signal:
+    claim = f"{layers} layers with {name} and no skip connection or normalization: `{place.quote}`"
+    facts: dict[str, Fact] = {
+        "stack_layers": layers,
+        "stack_activation": name,
+        "stack_place": f"{place.source}:{place.locator.removeprefix('line ')}",
+    }
+    # Ten sigmoids leave at most a millionth of the gradient; tanh is four times kinder per layer.
+    strength = min(1.0, layers / (10 if "igmoid" in name else 20))
+    return Signal(id="deep-saturating-stack", claim=claim, strength=strength, citations=[place], facts=facts)
+
+
 def squashing(code: Sequence[CodeUnit], settings: Sequence[Setting]) -> list[Signal]:
     """Sigmoid or tanh between the layers, and whether there are many of them with no way around."""
     for unit in code:
@@ -67,17 +99,7 @@ def squashing(code: Sequence[CodeUnit], settings: Sequence[Setting]) -> list[Sig
             configured = float(depth.value) if depth is not None else _depth_by_default(unit.tree)
             layers = max(layers, int(configured) if configured < 1000 else 3)
         if layers >= DEEP and not _has_relief(unit.tree):
-            claim = f"{layers} layers with {_plain(node)} and no skip connection or normalization: `{place.quote}`"
-            facts: dict[str, Fact] = {
-                "stack_layers": layers,
-                "stack_activation": _plain(node),
-                "stack_place": f"{unit.path}:{unit.file_line(node.lineno)}",
-            }
-            # Ten sigmoids leave at most a millionth of the gradient; tanh is four times kinder per layer.
-            strength = min(1.0, layers / (10 if "igmoid" in name_of(node.func) else 20))
-            found.append(
-                Signal(id="deep-saturating-stack", claim=claim, strength=strength, citations=[place], facts=facts)
-            )
+            found.append(_deep(layers, _plain(node), place))
         return found
     return []
 
@@ -133,7 +155,7 @@ def _repeats(node: ast.AST) -> bool:
 def _has_relief(tree: ast.Module) -> bool:
     """A normalisation, a gated cell, or `x = x + f(x)`."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and name_of(node.func) in _NORMS | {"LSTM", "GRU", "TransformerEncoderLayer"}:
+        if isinstance(node, ast.Call) and name_of(node.func) in _NORMS | _GATED:
             return True
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Add):
             target = name_of(node.targets[0])

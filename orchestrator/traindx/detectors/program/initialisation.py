@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from traindx.contract import Fact, Signal, Value
 from traindx.detectors.citing import cite_line
+from traindx.program.analysis import Analysis
+from traindx.program.calling import Call
+from traindx.program.values import number
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import name_of, number_of
 
@@ -38,9 +41,10 @@ class Initialisation(Value):
     constant: bool
 
 
-def initialisations(code: Sequence[CodeUnit]) -> list[Initialisation]:
-    """Every statement that sets weights."""
-    return [row for unit in code for row in _in_file(unit)]
+def initialisations(code: Sequence[CodeUnit], analyses: Sequence[Analysis] = ()) -> list[Initialisation]:
+    """Every statement that sets weights; numbers that come from elsewhere are those of the followed program."""
+    followed = {node: call for analysis in analyses for node, call in analysis.machine.in_place.items()}
+    return [row for unit in code for row in _in_file(unit, followed)]
 
 
 def detect(found: Sequence[Initialisation]) -> list[Signal]:
@@ -69,14 +73,14 @@ def _signal(name: str, rows: Sequence[Initialisation]) -> Signal:
     return Signal(id=name, claim=claim, strength=strength, citations=places, facts=facts)
 
 
-def _in_file(unit: CodeUnit) -> Iterator[Initialisation]:
+def _in_file(unit: CodeUnit, followed: Mapping[int, Call]) -> Iterator[Initialisation]:
     yield from _written_out(unit)
     last_layer = {id(part) for loop in ast.walk(unit.tree) if _over_last_layer(loop) for part in ast.walk(loop)}
     chosen = _chosen_by_name(unit.tree)
     for node in ast.walk(unit.tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or id(node) in last_layer:
             continue
-        measured = _measured(node, node.func.attr)
+        measured = _measured(node, node.func.attr, followed.get(id(node)))
         if measured is None:
             continue
         spread, constant = measured
@@ -125,7 +129,7 @@ def _written_out(unit: CodeUnit) -> Iterator[Initialisation]:
         yield Initialisation(path=unit.path, line=line, text=text, spread=None, constant=True)
 
 
-def _measured(node: ast.Call, name: str) -> tuple[float | None, bool] | None:
+def _measured(node: ast.Call, name: str, call: Call | None) -> tuple[float | None, bool] | None:
     """The spread and whether it is a constant; None where this call sets no weights."""
     functional = _is_init_module(node.func)
     target = (
@@ -133,8 +137,12 @@ def _measured(node: ast.Call, name: str) -> tuple[float | None, bool] | None:
     )
     if target is None or not _is_weight(target):
         return None
-    numbers = [number_of(argument) for argument in (node.args[1:] if functional else node.args)]
+    numbers = [number_of(argument) for argument in node.args]
     keywords = {given.arg: number_of(given.value) for given in node.keywords if given.arg}
+    if call is not None:
+        numbers = [number(value) if told is None else told for told, value in zip(numbers, call.args, strict=False)]
+        keywords = {key: number(call.keywords.get(key)) if told is None else told for key, told in keywords.items()}
+    numbers = numbers[1:] if functional else numbers
     if name in {"normal_", "trunc_normal_"}:
         spread = keywords.get("std", numbers[1] if len(numbers) > 1 else 1.0)
         return (spread, False) if spread is not None else None

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from traindx.contract import Fact, Signal, Value
 from traindx.detectors.citing import cite_line
+from traindx.program.analysis import Analysis
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import assigned, name_of, number_of
 
 SIGNALS = {
     "math-unguarded": "a log, sqrt, division or exp in the loss or the model is unguarded",
+    "non-finite-steps-left-out": "steps whose loss or gradient is not finite are left out, unseen",
     "math-guarded": "every log, sqrt and division of tensors has an epsilon, a clamp or a safe variant",
 }
 
@@ -24,6 +27,9 @@ GUARDS = {
 }  # fmt: skip
 # A softmax or sigmoid is positive in theory and zero in single precision: for a logarithm it is no guard.
 NOT_FOR_LOG = {"softmax", "sigmoid", "exp", "relu", "square", "abs", "where", "masked_fill", "max"}
+# Zero is where the gradient of a root is infinite: what only keeps a value from falling below zero is no guard for it.
+NOT_FOR_ROOTS = {"relu", "square", "abs"}
+_FINITE = re.compile(r"\bis_?(?:finite|nan|inf)\b")
 SHRINKING = {"sum", "std", "var", "norm", "mean", "max", "min", "abs", "sqrt", "exp", "prod", "count_nonzero"}
 ARRAYS = {"torch", "np", "numpy", "jnp", "tf", "F", "K", "math"}
 BOUNDED = {
@@ -123,7 +129,7 @@ def _operation(node: ast.expr, safe: set[str], function: ast.AST) -> str:
             return "log"
         if name == "log1p" and not _is_guarded(argument, GUARDS, safe, function):
             return "log"
-        if name in {"sqrt", "rsqrt"} and not _is_guarded(argument, GUARDS, safe, function):
+        if name in {"sqrt", "rsqrt"} and not _is_guarded(argument, GUARDS - NOT_FOR_ROOTS, safe, function):
             return "square root"
         if name == "exp" and _is_tensor_call(node) and _grows(argument, function):
             return "exp"
@@ -170,7 +176,7 @@ def _is_guarded(node: ast.expr, guards: set[str], safe: set[str], function: ast.
         if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Add) and _adds_constant(part):
             return True
         if name_of(part).lower() in guards or any(word in name_of(part).lower() for word in ("eps", "clamp", "safe")):
-            return True
+            return not (isinstance(part, ast.Attribute) and _from_zero(part, node))
         if isinstance(part, ast.Name) and part.id in safe:
             return True
     if depth:
@@ -178,6 +184,27 @@ def _is_guarded(node: ast.expr, guards: set[str], safe: set[str], function: ast.
         sources = [value for name in names for value in assigned(function, name)]
         return any(_is_guarded(value, guards, safe, function, depth - 1) for value in sources)
     return False
+
+
+def _from_zero(clamped: ast.Attribute, node: ast.expr) -> bool:
+    """`x.clamp(min=0)`: the edge itself is let through."""
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and call.func is clamped and clamped.attr.startswith(("clamp", "clip")):
+            given = [*call.args, *(word.value for word in call.keywords if word.arg in {"min", "a_min"})]
+            return any(number_of(value) == 0 for value in given[-2:] if value is not clamped.value)
+    return False
+
+
+def left_out(analyses: Sequence[Analysis], found: Sequence[Unguarded]) -> list[Signal]:
+    """Where an operation can give NaN, a step that is taken only if the numbers are finite hides it from the log."""
+    for event in (event for analysis in analyses for event in analysis.trace.of("step")) if found else ():
+        test = next((test for test in event.guards if _FINITE.search(ast.unparse(test))), None)
+        if test is not None:
+            unit = event.place.unit
+            place = cite_line(unit.path, unit.file_line(event.place.line), "the step", event.place.quote)
+            claim = f"the step is taken only where `{ast.unparse(test)}` allows it: one NaN stops the learning unseen"
+            return [Signal(id="non-finite-steps-left-out", claim=claim, citations=[place])]
+    return []
 
 
 def _adds_constant(node: ast.BinOp) -> bool:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from traindx.contract import Signal
-from traindx.detectors.citing import cite_setting
+from traindx.detectors.citing import cite_line, cite_setting
+from traindx.program.analysis import Analysis
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.model import Setting
 
 SIGNALS = {
     "weights-in-half": "the weights themselves are fp16, with neither autocast nor a loss scaler",
     "half-precision": "the run computes in fp16",
+    "weights-in-bfloat16": "the optimizer updates weights that are bf16 themselves, eight bits of precision",
 }
 
 _HALF = {"fp16", "16", "16-mixed", "float16", "half", "torch.float16", "torch.half", "f16", "fp16-mixed", "o1", "o2"}
@@ -32,6 +34,22 @@ def detect(settings: Sequence[Setting], code: Sequence[CodeUnit]) -> list[Signal
     elif half is not None or any("half-weights" in unit.traits for unit in code):
         found.extend(_weights_in_half(settings, code, half))
     return found
+
+
+def of_program(analyses: Sequence[Analysis]) -> list[Signal]:
+    """Weights that the program turns into 16 bits and then trains: autocast keeps them in single precision."""
+    for analysis in analyses:
+        trained: frozenset[int] = frozenset().union(*(made.layers for made in analysis.trace.optimizers))
+        steps = analysis.trace.of("step")
+        for event in analysis.trace.of("cast"):
+            if not event.facts["layers"] & trained or not steps or any("scaler" in step.facts for step in steps):
+                continue
+            name = "weights-in-half" if event.facts["dtype"] == "float16" else "weights-in-bfloat16"
+            claim = f"the weights themselves become {event.facts['dtype']}, and the optimizer updates them as such"
+            unit = event.place.unit
+            place = cite_line(unit.path, unit.file_line(event.place.line), claim, event.place.quote)
+            return [Signal(id=name, claim=claim, citations=[place], facts={"cast_place": event.place.text})]
+    return []
 
 
 def _weights_in_half(settings: Sequence[Setting], code: Sequence[CodeUnit], half: Setting | None) -> list[Signal]:

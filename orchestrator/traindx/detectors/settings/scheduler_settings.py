@@ -109,7 +109,9 @@ class Asked:
         """A list of numbers, which settings hold item by item."""
         form = re.compile(rf"(?:^|\.){re.escape(name)}\[\d+\]$", re.IGNORECASE)
         rows = [row for row in self._settings if is_number(row) and form.search(row.key)]
-        first = [row for row in rows if row.source == rows[0].source]
+        own = [row for row in rows if row.key.startswith(f"{self.kind}.")] or rows
+        first = [row for row in own if row.key.rpartition("[")[0] == own[0].key.rpartition("[")[0]]
+        first = [row for row in first if row.source == own[0].source]
         self._used += first[:1]
         return [float(row.value) for row in first]
 

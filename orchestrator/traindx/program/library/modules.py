@@ -12,7 +12,9 @@ from traindx.program.values import (
     Instance,
     Items,
     Layer,
+    Library,
     Mapping,
+    Method,
     Parameters,
     Plain,
     Tensor,
@@ -33,6 +35,8 @@ def method(m: Machine, owner: Layer | Instance, name: str, call: Call) -> Value 
     """A method that `nn.Module` or one of its containers defines."""
     if name in {"train", "eval"}:
         return _mode(m, owner, name, call)
+    if name in {"to", "half", "bfloat16", "type"}:
+        _cast(m, owner, name, call)
     if name in _CHAINED:
         if name in {"half", "bfloat16"}:
             m.event("half", call.node, owner, name=name)
@@ -46,7 +50,7 @@ def method(m: Machine, owner: Layer | Instance, name: str, call: Call) -> Value 
         given = call.argument(0, "requires_grad")
         freeze(m, owner, isinstance(given, Plain) and given.value is False, call)
         return owner
-    if name == "apply" and call.args and isinstance(call.args[0], Function):
+    if name == "apply" and call.args and isinstance(call.args[0], Function | Method):
         return _applied(m, owner, call)
     if name in {"children", "modules", "named_children", "named_modules"}:
         return _inside(m, owner, name)
@@ -175,6 +179,15 @@ def depends_on_mode(layer: Layer) -> bool:
             return not (isinstance(share, Plain) and share.value == 0)
         return isinstance(share, Plain) and isinstance(share.value, int | float) and share.value > 0
     return layer.kind.startswith(("BatchNorm", "SyncBatchNorm", "LazyBatchNorm"))
+
+
+def _cast(m: Machine, owner: Layer | Instance, name: str, call: Call) -> None:
+    """A module whose parameters are turned into another type."""
+    given = [*call.args, call.keywords.get("dtype")] if name in {"to", "type"} else [Library(f"torch.{name}")]
+    told = [part.name.rpartition(".")[2] for part in given if isinstance(part, Library)]
+    dtype = next((word for word in told if word in {"half", "float16", "bfloat16"}), "")
+    if dtype:
+        m.event("cast", call.node, owner, dtype="float16" if dtype == "half" else dtype, layers=leaves(m, owner))
 
 
 def _applied(m: Machine, owner: Layer | Instance, call: Call) -> Value:

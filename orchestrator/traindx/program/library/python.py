@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
+from traindx.program import expressions
 from traindx.program.library import layers, modules
 from traindx.program.library.graphs import mixed
 from traindx.program.streams import stream_of
@@ -191,6 +193,28 @@ def _extreme(m: Machine, call: Call) -> Value:
     return Plain(None, "varies")
 
 
+def _exec(m: Machine, call: Call) -> Value:
+    """`exec(open(file).read())`: the one file of the folder that only gives new values to names known here."""
+    names = m.scope.names
+    found = [unit for unit in m.units.values() if unit is not m.unit and is_overlay(unit.tree.body, names)]
+    if len(found) == 1:
+        for node in found[0].tree.body:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                value = expressions.evaluate(m, node.value)
+                told = node.targets[0].id
+                m.bind(told, Plain(value.value, "config", told) if isinstance(value, Plain) else value)
+    return Plain(None)
+
+
+def is_overlay(body: Sequence[ast.stmt], names: Collection[str]) -> bool:
+    """Whether a file is nothing but values for names, most of which are among these."""
+    told = [
+        node.targets[0].id for node in body if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    ]
+    rest = sum(not isinstance(node, ast.Assign | ast.Expr) for node in body)
+    return len(told) > 1 and not rest and sum(name in names for name in told) > len(told) / 2
+
+
 _BUILTINS: dict[str, Callable[[Machine, Call], Value]] = {
     "enumerate": _enumerate,
     "zip": _zip,
@@ -213,6 +237,7 @@ _BUILTINS: dict[str, Callable[[Machine, Call], Value]] = {
     "map": _map,
     "filter": _filter,
     "dict": _dict,
+    "exec": _exec,
     "max": _extreme,
     "min": _extreme,
     "isinstance": lambda m, call: Plain(None, "varies"),  # noqa: ARG005

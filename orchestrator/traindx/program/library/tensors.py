@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from traindx.program import contractions
 from traindx.program.library import permutations, shapes
 from traindx.program.library.creation import JOINED, LIKE, MADE, created, joined, rebuilt
 from traindx.program.library.graphs import backward, mixed
@@ -97,7 +98,9 @@ def function(m: Machine, full: str, last: str, call: Call) -> Value | None:
     owner = call.args[0] if call.args else call.keywords.get("input")
     if isinstance(owner, Tensor):
         return _operation(m, last, owner, call.args[1:], call)
-    if call.tensors and last in {"where", "matmul", "bmm", "einsum", "maximum", "minimum"}:
+    if last == "einsum" and call.tensors:
+        return mixed(m, call.tensors, None, contractions.einsum(m, call))
+    if call.tensors and last in {"where", "matmul", "bmm", "maximum", "minimum"}:
         shape = next((part.shape for part in call.tensors if part.shape), None)
         return mixed(m, call.tensors, shape if last in {"where", "maximum", "minimum"} else None)
     if isinstance(owner, Guess) and (last in ACTIVATIONS or last in SAME):
@@ -116,7 +119,7 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
         graph, sure, deps = m.attached([owner])
         shape = shapes.reshaped(name, owner.shape, args, call)
         marks = owner.marks if shapes.keeps_first(name, args, call) else owner.marks - {"batched"}
-        return owner.but(graph=graph, sure=sure, deps=deps, shape=shape, marks=marks)
+        return owner.but(graph=graph, sure=sure, deps=deps, shape=shape, marks=marks, act_dim=None)
     if name in {"max", "min"} and args and isinstance(args[0], Tensor):
         return mixed(m, [owner, *call.tensors], broadcast(owner, args[0]))
     if name in _REDUCED:
@@ -133,7 +136,8 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
         return _pointwise(m, name, owner, args, call)
     if name in {"matmul", "mm", "bmm", "dot", "mv", "__matmul__"}:
         other = args[0] if args else owner
-        return mixed(m, [owner, *call.tensors], product(owner, other))
+        contractions.product(m, call.node, owner, 3 if name == "bmm" else None)
+        return mixed(m, [owner, *call.tensors], product(owner, other), contractions.marks_of(owner, other))
     if name in {"add", "sub", "mul", "div", "eq", "lt", "gt", "minimum", "maximum", "add_", "sub_", "mul_", "div_"}:
         if name.endswith("_"):
             m.event("in-place", call.node, owner)
@@ -167,7 +171,7 @@ def activated(m: Machine, act: str, owner: Tensor, call: Call, args: Sequence[Va
     """A tensor after an activation function."""
     graph, sure, deps = m.attached([owner])
     dim = call.keywords.get("dim", call.keywords.get("axis", args[0] if args else None))
-    marks = owner.marks & {"input", "target", "batched"}
+    marks = owner.marks & {"input", "target", "batched", contractions.SCORES}
     if act.startswith("log_"):
         marks |= {"logprob"}
     made = owner.but(graph=graph, sure=sure, deps=deps, act=act, act_at=m.place(call.node), act_dim=whole(dim))

@@ -1,13 +1,15 @@
-"""Softmax or argmax over the batch instead of the classes.
+"""Softmax or argmax over the wrong axis.
 
 ## What it finds
-`softmax(dim=0)` or `argmax(0)` of a tensor whose first dimension is the batch.
+`softmax(dim=0)` or `argmax(0)` of a tensor whose first dimension is the batch; attention weights that add up to one
+along another axis than the one they are summed over; a softmax over an axis of one element.
 
 ## Why it matters
-Each sample's score then depends on the others in its batch; a batch of one gives probability 1 for everything.
+Each sample's score then depends on the others in its batch; attention weights that do not add up to one over what they
+weigh let nothing be selected; one element alone always has the weight 1.
 
 ## Silent
-Tensors of one dimension, attention weights, and tensors whose dimensions are not known.
+Tensors of one dimension, weights that are normalised again, and tensors whose dimensions are not known.
 """
 
 from __future__ import annotations
@@ -22,7 +24,41 @@ ID = "wrong-softmax-dim"
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
-    """Look at every softmax and argmax of what a layer gives."""
+    """Look at every softmax and argmax of what a layer gives, and at what weighs something."""
+    yield from _over_the_batch(analysis)
+    yield from _weights(analysis)
+    yield from _of_one(analysis)
+
+
+def _weights(analysis: Analysis) -> Iterator[Finding]:
+    for event in analysis.trace.of("weighted-sum"):
+        weights = event.subject
+        place = weights.act_at if isinstance(weights, Tensor) and weights.act_at is not None else event.place
+        yield Finding(
+            ID,
+            place,
+            f"the attention weights add up to one along {event.facts['along']}, but are summed over"
+            f" {event.facts['over']} ({event.place.text})",
+            facts={"dim_place": place.text, "operation": "softmax"},
+            also=((event.place, "the weights are summed here"),),
+        )
+
+
+def _of_one(analysis: Analysis) -> Iterator[Finding]:
+    for event in analysis.trace.of("softmax"):
+        before, dim = event.facts.get("before"), event.facts.get("dim")
+        if not isinstance(before, Tensor) or before.shape is None or dim is None or len(before.shape) < 3:
+            continue
+        if -len(before.shape) <= dim < len(before.shape) and before.shape[dim] == 1 and before.act == "linear":
+            yield Finding(
+                ID,
+                event.place,
+                f"softmax over axis {dim}, which has one element: every weight is 1",
+                facts={"dim_place": event.place.text, "operation": "softmax"},
+            )
+
+
+def _over_the_batch(analysis: Analysis) -> Iterator[Finding]:
     for event in analysis.trace.of("softmax", "argmax"):
         before = event.facts.get("before", event.subject)
         if not isinstance(before, Tensor) or event.facts.get("dim") != 0:

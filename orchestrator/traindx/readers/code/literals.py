@@ -36,7 +36,7 @@ _MAPPINGS = frozenset({"dict", "SimpleNamespace", "Namespace", "EasyDict", "edic
 _DTYPES = frozenset({"float16", "half", "bfloat16", "float32", "float64"})
 _MOST = 2_000
 # The first arguments of these are named in torch, but people give them by position.
-_POSITIONAL = {
+POSITIONAL = {
     "clip_grad_norm_": ("parameters", "max_norm"),
     "clip_grad_value_": ("parameters", "clip_value"),
     "OneCycleLR": ("optimizer", "max_lr", "total_steps"),
@@ -105,7 +105,7 @@ def _call(node: ast.Call) -> Iterator[tuple[str, object, int]]:
     telling = name in OPTIMIZERS or name in _TELLING_CALLS or (name[:1].isupper() and name.endswith(_TELLING_ENDINGS))
     if not telling:
         return
-    for argument, keyword in zip(node.args, _POSITIONAL.get(name, ()), strict=False):
+    for argument, keyword in zip(node.args, POSITIONAL.get(name, ()), strict=False):
         yield from _literal(f"{name}.{keyword}", argument)
     for given in node.keywords:
         if given.arg:

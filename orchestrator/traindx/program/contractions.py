@@ -1,0 +1,62 @@
+"""Products that sum over an axis: which axis, and whether the weights were made to add up to one along it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from traindx.program.values import Tensor, Value, text
+
+if TYPE_CHECKING:
+    from traindx.program.calling import Call
+    from traindx.program.machine import Machine
+
+SCORES = "scores"
+"""the mark of a product of two things that the model computes, such as queries and keys"""
+
+
+def marks_of(left: Value, right: Value) -> frozenset[str]:
+    """`scores` where both sides of a product are computed by layers."""
+    both = isinstance(left, Tensor) and isinstance(right, Tensor) and bool(left.deps) and bool(right.deps)
+    plain = both and not any("parameter" in side.marks for side in (left, right) if isinstance(side, Tensor))
+    return frozenset({SCORES}) if plain else frozenset()
+
+
+def product(m: Machine, node: ast.AST, left: Value, rank: int | None = None) -> None:
+    """`left @ right` sums over the last axis of its left side."""
+    if not _weighs(left) or not isinstance(left, Tensor) or left.act_dim is None:
+        return
+    known = len(left.shape) if left.shape else rank
+    dim = left.act_dim if left.act_dim < 0 or known is None else left.act_dim - known
+    if dim < -1:
+        m.event("weighted-sum", node, left, over="the last axis", along=left.act_dim)
+
+
+def einsum(m: Machine, call: Call) -> frozenset[str]:
+    """`einsum("b i j, b j d -> b i d", weights, values)`: `j` is what is summed over. Gives the marks of the result."""
+    spec = text(call.args[0]) if call.args else ""
+    operands, arrow, result = spec.partition("->")
+    if not arrow or "." in spec:
+        return frozenset()
+    parts = [_axes(part) for part in operands.split(",")]
+    values = call.args[1:]
+    for axes, value in zip(parts, values, strict=False):
+        if not isinstance(value, Tensor) or not _weighs(value) or value.act_dim is None or not axes:
+            continue
+        if not -len(axes) <= value.act_dim < len(axes):
+            continue
+        summed = [axis for axis in axes if axis not in _axes(result)]
+        along = axes[value.act_dim]
+        if summed and along not in summed:
+            told = " and ".join(f"`{axis}`" for axis in summed)
+            m.event("weighted-sum", call.node, value, over=told, along=f"`{along}`")
+    return marks_of(values[0], values[1]) if len(values) == 2 else frozenset()
+
+
+def _weighs(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.act == "softmax" and SCORES in value.marks
+
+
+def _axes(part: str) -> list[str]:
+    """`b i j` and `bij` alike."""
+    return part.split() if " " in part.strip() else list(part.strip())
