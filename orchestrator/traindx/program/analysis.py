@@ -235,13 +235,15 @@ def _on(machine: Machine, owner: Instance, function: Function, scope: Scope) -> 
 
 def known_settings(rows: Iterable[tuple[str, object]]) -> dict[str, object]:
     """Configuration values by the last word of their key, where that names one value only, and by `/` and the whole
-    key; a section (`/optim`) is `SECTION`.
+    key; a section (`/optim`) is `SECTION`. In lower case; `=` and the whole key give the word as written.
     """
     found: dict[str, object] = {}
     whole: dict[str, object] = {}
     twice: set[str] = set()
+    spelled: dict[str, object] = {}
     for key, value in rows:
         path = key.lower()
+        spelled[f"={path}"] = key.rpartition(".")[2]
         name = path.rpartition(".")[2]
         for known, told in ((found, name), (whole, f"/{path}")):
             if told in known and known[told] != value:
@@ -249,4 +251,5 @@ def known_settings(rows: Iterable[tuple[str, object]]) -> dict[str, object]:
             known[told] = value
         while path := path.rpartition(".")[0]:
             whole.setdefault(f"/{path}", SECTION)
-    return {name: value for name, value in {**found, **whole}.items() if name not in twice}
+    known = {name: value for name, value in {**found, **whole}.items() if name not in twice}
+    return {**known, **spelled}

@@ -144,7 +144,7 @@ def _made(m: Machine, owner: Made, name: str) -> Value:
     if name in owner.fields:
         return owner.fields[name]
     if owner.kind == "config":
-        found = configured(m, name, owner.fields.get("@section"))
+        found = configured(m, name, "", "@text" in owner.fields)
         return Method(owner, name) if isinstance(found, Guess) and name in _OF_A_DICT else found
     if owner.kind == "frame":
         return _column(owner, name)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 def bind(m: Machine, target: ast.expr, value: Value, node: ast.AST) -> None:
     """Assign a value to a target."""
+    if isinstance(target, ast.Name | ast.Attribute) and _is_blank(value):
+        m.event("fresh", node, value, name=target.id if isinstance(target, ast.Name) else target.attr)
     if isinstance(target, ast.Name):
         _name(m, target.id, value)
     elif isinstance(target, ast.Tuple | ast.List):
@@ -42,6 +44,13 @@ def bind(m: Machine, target: ast.expr, value: Value, node: ast.AST) -> None:
         _subscript(m, target, value, node)
     elif isinstance(target, ast.Starred):
         bind(m, target.value, Items([value], "list", True), node)
+
+
+def _is_blank(value: Value) -> bool:
+    """Zeros, or a tuple of them: what a recurrent state begins with."""
+    if isinstance(value, Items):
+        return bool(value.items) and all(_is_blank(part) for part in value.items)
+    return isinstance(value, Tensor) and "zeros" in value.marks and not value.states
 
 
 def _name(m: Machine, name: str, value: Value) -> None:

@@ -64,11 +64,18 @@ class Call(NamedTuple):
 
 def call_node(m: Machine, node: ast.Call) -> Value:
     """What a call gives."""
+    from traindx.program.conditions import truth
     from traindx.program.expressions import evaluate
     from traindx.program.library import call_method_of
 
     func = node.func
     if isinstance(func, ast.Attribute):
+        if isinstance(func.value, ast.IfExp) and truth(m, func.value.test) is None:
+            # `(one if condition else other).append(x)`: either may be meant.
+            call = _evaluated(m, node)
+            for side in (func.value.body, func.value.orelse):
+                found = call_method_of(m, evaluate(m, side), func.attr, call)
+            return found
         owner = evaluate(m, func.value)
         call = _evaluated(m, node)
         if func.attr.endswith("_"):
@@ -94,7 +101,7 @@ def _has_own(m: Machine, owner: Value, func: ast.Attribute) -> bool:
 
 def _evaluated(m: Machine, node: ast.Call) -> Call:
     from traindx.program.expressions import evaluate
-    from traindx.program.subscripts import section
+    from traindx.program.subscripts import whole_config
 
     args: list[Value] = []
     for part in node.args:
@@ -111,7 +118,7 @@ def _evaluated(m: Machine, node: ast.Call) -> Call:
         elif isinstance(value, Mapping):
             keywords.update(value.entries)
         elif isinstance(value, Made) and value.kind == "config":
-            keywords.update(section(m, value))
+            keywords.update(whole_config(m, value))
         else:
             keywords["**"] = value
     return Call(node, args, keywords)

@@ -77,6 +77,8 @@ class Machine:
         """modules that are known by nothing but their names"""
         self.called: set[int] = set()
         """functions that were followed, by the identity of their nodes"""
+        self.recurrences: dict[int, Layer] = {}
+        """recurrent cells of the program itself, by the function or object that is called"""
         self.in_place: dict[int, Call] = {}
         """calls that change what they are called on (`normal_`), by the identity of their nodes"""
         self.followed: Collection[int] = ()

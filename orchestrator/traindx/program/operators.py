@@ -114,6 +114,8 @@ def _tensors(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
         order=frozenset().union(*(part.order for part in parts)),
         dtype=next((part.dtype for part in parts if part.dtype), ""),
     )
+    if not graph and result.states and any("detached" in part.marks for part in parts):
+        result = result.marked("detached", "state")
     if isinstance(op, ast.Add | ast.Sub) and deps and len(parts) == 2:
         lost = next((part for part in parts if not part.deps and part.cut is not None and part.shape == ()), None)
         if lost is not None and lost.cut is not None:

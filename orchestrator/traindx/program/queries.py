@@ -176,6 +176,8 @@ def state_parts(event: Event) -> list[Tensor]:
 
 def state_name(event: Event) -> str:
     """How the state that a recurrent call was given is written."""
+    if "name" in event.facts:
+        return str(event.facts["name"])
     node = event.place.node
     if isinstance(node, ast.Call):
         given = node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords), None)

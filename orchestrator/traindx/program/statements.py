@@ -12,6 +12,7 @@ from traindx.program.definitions import define_class, define_function, import_fr
 from traindx.program.expressions import evaluate
 from traindx.program.looping import follow_for, follow_while
 from traindx.program.operators import augmented
+from traindx.program.recurrence import carried_on
 from traindx.program.values import Guess, Items, Made, Object, Plain
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def _if(m: Machine, node: ast.If) -> Status:
 
 
 def _assign(m: Machine, node: ast.Assign) -> Status:
-    value = evaluate(m, node.value)
+    since = len(m.trace.events)
+    value = carried_on(m, node, evaluate(m, node.value), since)
     for target in node.targets:
         binding.bind(m, target, value, node)
     return ""

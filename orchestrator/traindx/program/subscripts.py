@@ -52,7 +52,7 @@ def subscript(m: Machine, node: ast.Subscript) -> Value:
             if not isinstance(key, Plain):
                 return Guess("config")
             told = str(key.value)
-            return owner.fields[told] if told in owner.fields else configured(m, told, owner.fields.get("@section"))
+            return owner.fields[told] if told in owner.fields else configured(m, told, "", "@text" in owner.fields)
         if owner.kind == "frame":
             return _of_frame(owner, key)
         return item_of(m, owner)
@@ -76,25 +76,37 @@ def _of_frame(owner: Made, key: Value) -> Tensor:
     return Tensor(origin=permutations.origin(owner), order=permutations.order(owner), marks=marks, shape=shape)
 
 
-def configured(m: Machine, name: str, section: Value | None = None) -> Value:
-    """A value of the configuration: in its section, else where the run's settings hold exactly one under that name."""
+def configured(m: Machine, name: str, path: str = "", worded: bool = False) -> Value:
+    """A value of the configuration: in its section, else where the run's settings hold exactly one under that name.
+
+    `worded`: everything is text, as a `ConfigParser` has it.
+    """
     from traindx.program.machine import SECTION
 
-    path = f"{text(section)}.{name}".strip(".").lower()
-    found = m.settings.get(f"/{path}", m.settings.get(name.lower()))
+    whole = f"{path}.{name}".strip(".").lower()
+    found = m.settings.get(f"/{whole}", m.settings.get(name.lower()))
     if found is SECTION:
-        return Made(kind="config", fields={"@section": Plain(path)})
-    return Plain(found, "config", name) if found is not None else Guess(name)
+        return Mapping(section(m, whole, worded), True)
+    if found is None:
+        return Guess(name)
+    return Plain(str(found) if worded else found, "config", name)
 
 
-def section(m: Machine, owner: Made) -> dict[str, Value]:
-    """The values of a section of the configuration by their keys; `**` where it is not known."""
+def section(m: Machine, path: str = "", worded: bool = False) -> dict[str, Value]:
+    """The values of a section of the configuration, or of all of it, by their keys."""
+    start = f"{path}." if path else ""
+    keys = [key[1:].removeprefix(start) for key in m.settings if key.startswith(f"/{start}")]
+    return {
+        str(m.settings.get(f"={start}{key}", key)): configured(m, key, path, worded)
+        for key in keys
+        if "." not in key and "[" not in key
+    }
+
+
+def whole_config(m: Machine, owner: Made) -> dict[str, Value]:
+    """Everything that a loaded configuration holds by name; `**` where nothing is known of it."""
     own = {name: value for name, value in owner.fields.items() if not name.startswith("@")}
-    under = text(owner.fields.get("@section"))
-    start = f"/{under}." if under else "/"
-    keys = [key.removeprefix(start) for key in m.settings if key.startswith(start)]
-    told = {key: configured(m, key, owner.fields.get("@section")) for key in keys if "." not in key and "[" not in key}
-    return {**told, **own} or {"**": owner}
+    return {**(section(m) if "@loaded" in owner.fields else {}), **own} or {"**": owner}
 
 
 def _of_items(owner: Items, key: Value) -> Value:

@@ -15,7 +15,7 @@ from traindx.readers.model import Series
 
 _WORDS = re.compile(r"[^a-z]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_REWARDS = {"reward", "rewards", "rew", "return", "returns", "ret"}
+_REWARDS = {"reward", "rewards", "rew", "return", "returns", "ret", "success", "winrate", "wins", "solved"}
 # Parts, bounds and settings of a reward are not the reward.
 _NOT_THE_REWARD = {
     "std",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from traindx.contract import Signal
 from traindx.definitions.rules import CodeRule, load_rules
@@ -21,7 +21,8 @@ SIGNALS = {rule.name: rule.means for rule in load_rules(CodeRule)}
 
 def detect(code: Sequence[CodeUnit], rules: Sequence[CodeRule]) -> list[Signal]:
     """Every rule that some statement breaks, with the first places."""
-    statements = {unit.path: list(_statements(unit.tree)) for unit in code}
+    own = {node.name for unit in code for node in ast.walk(unit.tree) if isinstance(node, ast.FunctionDef)}
+    statements = {unit.path: list(_statements(unit.tree, own)) for unit in code}
     signals = []
     for rule in rules:
         wanted, unless = re.compile(rule.statement), re.compile(rule.unless) if rule.unless else None
@@ -39,8 +40,17 @@ def detect(code: Sequence[CodeUnit], rules: Sequence[CodeRule]) -> list[Signal]:
     return signals
 
 
-def _statements(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Simple statements with their lines, written the one way that `ast.unparse` writes them."""
+def _statements(tree: ast.AST, own: Collection[str]) -> Iterator[tuple[int, str]]:
+    """Simple statements with their lines, written the one way that `ast.unparse` writes them.
+
+    A statement that only calls a method of the program's own is not what a rule about a library means.
+    """
     for node in ast.walk(tree):
-        if isinstance(node, ast.stmt) and not isinstance(node, _COMPOUND):
+        if isinstance(node, ast.stmt) and not isinstance(node, _COMPOUND) and _method(node) not in own:
             yield node.lineno, ast.unparse(node)
+
+
+def _method(node: ast.stmt) -> str:
+    """The method that a statement consists of: `detach` of `memory.detach()`."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    return call.func.attr if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else ""

@@ -187,7 +187,7 @@ def _of_config(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
 
     if name == "get" and call.args:
         key = text(call.args[0])
-        found = owner.fields.get(key, configured(m, key, owner.fields.get("@section")))
+        found = owner.fields.get(key, configured(m, key, "", "@text" in owner.fields))
         if isinstance(found, Guess) and len(call.args) > 1:
             default = call.args[1]
             return Plain(default.value, "default", key) if isinstance(default, Plain) else default

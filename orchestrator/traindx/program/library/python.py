@@ -10,6 +10,7 @@ from traindx.program import expressions
 from traindx.program.library import layers, modules
 from traindx.program.library.graphs import mixed
 from traindx.program.streams import stream_of
+from traindx.program.subscripts import whole_config
 from traindx.program.values import (
     UNKNOWN,
     Guess,
@@ -117,6 +118,12 @@ def _super(m: Machine, call: Call) -> Value:
 
 def _number(m: Machine, call: Call) -> Value:
     given = call.args[0] if call.args else Plain(0)
+    if isinstance(given, Plain) and isinstance(given.value, str):
+        try:
+            told = float(given.value)
+        except ValueError:
+            return Plain(None, "varies")
+        return Plain(int(told) if told == int(told) else told, given.sure, given.name)
     if isinstance(given, Tensor):
         m.event("sync", call.node, given, name="float")
         return Tensor(shape=(), loss=given.loss, states=given.states, cut=given.cut)
@@ -180,6 +187,8 @@ def _dict(m: Machine, call: Call) -> Value:
     entries = dict(call.keywords)
     more = bool(entries.pop("**", None))
     for given in call.args:
+        if isinstance(given, Made) and given.kind == "config":
+            entries = {**whole_config(m, given), **entries}
         entries = {**given.entries, **entries} if isinstance(given, Mapping) else entries
     return Mapping(entries, more or any(not isinstance(given, Mapping) for given in call.args))
 
@@ -250,6 +259,8 @@ def standard(m: Machine, full: str, last: str, call: Call) -> Value | None:
     """A function of the standard library, or of a package that only passes things on."""
     root = full.partition(".")[0]
     first = call.args[0] if call.args else None
+    if last in {"tree_map", "map_structure", "tree_multimap"} and len(call.args) == 2:
+        return _over_leaves(m, call, call.args[1])
     if root in {"tqdm", "rich", "fastprogress", "progressbar", "alive_progress"}:
         if last == "trange":
             return _range(m, call)
@@ -275,6 +286,8 @@ def standard(m: Machine, full: str, last: str, call: Call) -> Value | None:
             return Mapping({}, True)
     if last in _LOADING and root in _CONFIGS:
         return Made(kind="config", fields={"@loaded": Plain(True)})
+    if last in {"ConfigParser", "RawConfigParser", "SafeConfigParser"}:
+        return Made(kind="config", fields={"@loaded": Plain(True), "@text": Plain(True)})
     if last == "ArgumentParser":
         return Made(kind="parser", place=m.place(call.node))
     if last in {"SimpleNamespace", "Namespace"}:
@@ -282,6 +295,18 @@ def standard(m: Machine, full: str, last: str, call: Call) -> Value | None:
     if root == "math" and last in {"ceil", "floor"} and isinstance(first, Plain):
         return first
     return None
+
+
+def _over_leaves(m: Machine, call: Call, tree: Value, depth: int = 4) -> Value:
+    """A function applied to every leaf of nested lists and dictionaries."""
+    from traindx.program.calling import Call as Inner
+    from traindx.program.calling import call_value
+
+    if isinstance(tree, Items) and depth:
+        return Items([_over_leaves(m, call, part, depth - 1) for part in tree.items], tree.kind, tree.more)
+    if isinstance(tree, Mapping) and depth:
+        return Mapping({key: _over_leaves(m, call, part, depth - 1) for key, part in tree.entries.items()}, tree.more)
+    return call_value(m, call.args[0], Inner(call.node, [tree], {}))
 
 
 def _pairs(rows: Items) -> Value:

@@ -2,7 +2,7 @@
 
 ## What it finds
 A recurrent call that, at the start of a new epoch (or episode), gets the state in which the last one ended, although
-the data starts again from its beginning.
+the data starts again from its beginning. A loop that is told where sequences begin or end, and does not read it.
 
 ## Why it matters
 The first windows of each epoch are predicted from the end of the series; results depend on the order of epochs and
@@ -15,6 +15,7 @@ States that are made anew, set to None or masked on any path at the boundary; st
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
@@ -25,12 +26,19 @@ from traindx.program.trace import Event, Loop
 from traindx.program.values import Made, Place, Plain, Stream
 
 ID = "state-never-reset"
+_BOUNDARY = re.compile(
+    r"(?:^|_)(?:resets?|dones?|terminals?|terminated|truncated|fresh|new|first|firsts|starts?|begins?|boundar(?:y|ies)|eos"
+    r"|ends?|is_(?:first|new|start|last)|last)(?:_|$)",
+    re.IGNORECASE,
+)
+"""names of what says that a sequence or an episode begins or ends"""
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at the state in the first iteration of every inner loop."""
     trace = analysis.trace
     learning = loops_with(trace, "step")
+    yield from _told_of_boundaries(analysis, learning)
     done: set[int] = set()
     for call in trace.of("recurrent"):
         loop = carrying_loop(analysis, call)
@@ -57,6 +65,44 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 (loop.place, "each iteration starts the data anew"),
             ),
         )
+
+
+def _told_of_boundaries(analysis: Analysis, learning: set[int]) -> Iterator[Finding]:
+    """A loop whose data says where a sequence begins or ends, and that never looks at it."""
+    done: set[int] = set()
+    for call in analysis.trace.of("recurrent"):
+        loop = carrying_loop(analysis, call)
+        if loop is None or id(loop.node) in done or id(loop.node) not in learning or not call.grad:
+            continue
+        if not isinstance(loop.node, ast.For) or not is_certain(call):
+            continue
+        flag = next((name for name in _given(loop.node.target) if _BOUNDARY.search(name)), "")
+        if not flag or flag in {name.id for name in _loads(loop.node.body)}:
+            continue
+        done.add(id(loop.node))
+        name = outer_name(call)
+        yield Finding(
+            ID,
+            call.place,
+            f"`{flag}` says where a sequence begins or ends, and nothing in the loop at {loop.place.text} reads it:"
+            f" `{name}` goes on over the boundary",
+            facts={"state": name, "state_place": call.place.text, "loop_place": loop.place.text},
+            also=(
+                *(((cut, "the state is detached here, and kept"),) if (cut := _detached(call)) is not None else ()),
+                (loop.place, f"`{flag}` is given here"),
+            ),
+        )
+
+
+def _given(target: ast.expr) -> list[str]:
+    return [part.id for part in ast.walk(target) if isinstance(part, ast.Name)]
+
+
+def _loads(body: list[ast.stmt]) -> Iterator[ast.Name]:
+    for statement in body:
+        for part in ast.walk(statement):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+                yield part
 
 
 def _detached(call: Event) -> Place | None:

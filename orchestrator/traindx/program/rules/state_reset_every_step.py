@@ -24,6 +24,7 @@ from traindx.program.queries import is_true, loops_with
 from traindx.program.trace import Event
 from traindx.program.values import Items, Made, Place, Stream, Tensor
 from traindx.readers.code.codeunit import CodeUnit
+from traindx.readers.code.syntax import all_nodes
 
 ID = "state-reset-every-step"
 
@@ -31,7 +32,8 @@ ID = "state-reset-every-step"
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at calls with one time step and a new state, in a loop."""
     trace = analysis.trace
-    yield from _kept_for_nothing(analysis)
+    found = [*_kept_for_nothing(analysis), *_twice(analysis)]
+    yield from found
     done: set[int] = set()
     for call in trace.of("recurrent"):
         if call.facts.get("length") != 1 or not call.turns or id(call.place.node) in done:
@@ -82,6 +84,71 @@ def _kept_for_nothing(analysis: Analysis) -> Iterator[Finding]:
             facts={"state_place": rows[0].place.text, "loop_place": loop.place.text},
             also=((kept, "keeps the state for the next window"), (rows[0].place, "gets a new state every time")),
         )
+
+
+def _twice(analysis: Analysis) -> Iterator[Finding]:
+    """A state that is made before a loop, handed on by every step, and made again in each of them."""
+    trace = analysis.trace
+    done: set[int] = set()
+    for call in trace.of("recurrent"):
+        if not call.grad or not call.turns or call.turns[-1].number < 2 or id(call.place.node) in done:
+            continue
+        if not is_fresh(call.facts.get("state")):
+            continue
+        for again in trace.of("fresh"):
+            name = str(again.facts["name"])
+            if again.path != call.path or again.at > call.at or not _holds(call, again):
+                continue
+            outside = [
+                event
+                for event in trace.of("fresh")
+                if event.facts["name"] == name
+                and event.place.node is not again.place.node
+                and event.at < again.at
+                and event.path == call.path[: len(event.path)]
+                and len(event.path) < len(call.path)
+                and not _in_constructor(event)
+            ]
+            if not outside or not _handed_on(analysis, name):
+                continue
+            done.add(id(call.place.node))
+            loop = call.turns[-1].loop
+            yield Finding(
+                ID,
+                again.place,
+                f"`{name}` is made before the loop at {loop.place.text} and again in each of its iterations: what one"
+                " step hands on is thrown away",
+                facts={"state_place": call.place.text, "loop_place": loop.place.text},
+                also=(
+                    (outside[-1].place, "the state is made here already"),
+                    (call.place, "gets a new state every time"),
+                ),
+            )
+            break
+
+
+def _holds(call: Event, again: Event) -> bool:
+    """Whether the call was given exactly what was made there."""
+    made = {id(part.made.node) for part in parts_of(again.subject) if part.made is not None}
+    given = {id(part.made.node) for part in parts_of(call.facts.get("state")) if part.made is not None}
+    return bool(made & given)
+
+
+def _in_constructor(event: Event) -> bool:
+    return event.function == "__init__"
+
+
+def _handed_on(analysis: Analysis, name: str) -> bool:
+    """Whether some statement takes the state out of a call and keeps it under its name."""
+    for unit in analysis.units:
+        for node in all_nodes(unit.tree):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.value.args) > 1:
+                targets = [part for target in node.targets for part in ast.walk(target)]
+                names = {getattr(part, "attr", getattr(part, "id", "")) for part in targets}
+                given = {getattr(p, "attr", getattr(p, "id", "")) for arg in node.value.args for p in ast.walk(arg)}
+                if name in names & given:
+                    return True
+    return False
 
 
 def _in_order(call: Event) -> bool:

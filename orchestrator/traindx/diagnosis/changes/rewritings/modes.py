@@ -93,7 +93,10 @@ def reset_state(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritte
     first = [
         node
         for node in source.statements
-        if isinstance(node, ast.Assign) and node.lineno < line and ast.unparse(node.targets[0]) == state
+        if isinstance(node, ast.Assign)
+        and node.lineno < line
+        and ast.unparse(node.targets[0]) == state
+        and _function_of(source, node.lineno) == _function_of(source, line)
     ]
     if not loops or not first:
         raise Unfit(f"where `{state}` gets its first value was not found in the file of the loop")
@@ -103,6 +106,12 @@ def reset_state(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritte
         raise Unfit(f"the first value of `{state}` goes over several lines")
     source.insert_before(body[0], text)
     return source.rewritten(f"The diff adds `{text}` at the start of each iteration ({source.place(line)}).")
+
+
+def _function_of(source: Source, line: int) -> int:
+    """The line of the function around a line; 0 at the top level."""
+    around = source.around(line, ast.FunctionDef, ast.AsyncFunctionDef)
+    return around[-1].lineno if around else 0
 
 
 def in_order(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
