@@ -43,6 +43,9 @@ def check_resumption(given: Input, run: Run) -> SeamReport:  # noqa: ARG001 - ev
 def _is_another_training(loss: Series, index: int, run: Run) -> bool:
     """Whether the program trains anew there, as with the next seed or fold; who says that it resumes does not."""
     around = resumption.between(loss, index)
-    if around is None or not resumption.starts_over(loss, index):
+    if around is None:
         return False
-    return not speaks_of_resuming({line.encode() for line in read_excerpt(run, around).lines})
+    lines = read_excerpt(run, around).lines
+    if speaks_of_resuming({line.encode() for line in lines}):
+        return False
+    return resumption.starts_over(loss, index) or resumption.is_another_stage(loss, index, lines)

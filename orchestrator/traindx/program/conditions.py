@@ -102,6 +102,9 @@ def _compare(m: Machine, test: ast.Compare) -> bool | None:
     if _never_divides(m, test):
         return False
     left, right = expressions.evaluate(m, test.left), expressions.evaluate(m, test.comparators[0])
+    if isinstance(op, ast.Eq) and _number_and_text(left, right):
+        m.event("mismatched", test, right, left=left)
+        return False
     if isinstance(op, ast.Is | ast.IsNot):
         same = _same(left, right)
         return None if same is None else same is isinstance(op, ast.Is)
@@ -116,6 +119,16 @@ def _compare(m: Machine, test: ast.Compare) -> bool | None:
             except TypeError:
                 return None
     return None
+
+
+def _number_and_text(left: Value, right: Value) -> bool:
+    """Whether a count is compared with a text: `epoch == "4"`, as a configuration parser gives it."""
+    for one, other in ((left, right), (right, left)):
+        counted = isinstance(one, Plain) and (one.name == "index" or type(one.value) in {int, float})
+        worded = isinstance(other, Plain) and isinstance(other.value, str) and other.sure == "config"
+        if counted and worded and isinstance(other, Plain) and str(other.value).lstrip("-").isdigit():
+            return True
+    return False
 
 
 def _same(left: Value, right: Value) -> bool | None:

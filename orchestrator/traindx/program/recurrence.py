@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from traindx.program.library.recurrent import parts_of
+from traindx.program.library.recurrent import CELL, parts_of
 from traindx.program.values import Function, Instance, Items, Layer, Mapping, Method, Tensor, Value
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _callee(m: Machine, call: ast.Call) -> Layer | None:
 
 def _layer(m: Machine, key: int) -> Layer:
     if key not in m.recurrences:
-        m.recurrences[key] = Layer(kind="recurrent cell")
+        m.recurrences[key] = Layer(kind=CELL)
         m.trace.layers[m.recurrences[key].number] = m.recurrences[key]
     return m.recurrences[key]
 

@@ -125,8 +125,8 @@ def samples(m: Machine, dataset: Value | None) -> int | None:
 
     if isinstance(dataset, Tensor):
         return dataset.shape[0] if dataset.shape else None
-    if isinstance(dataset, Made) and dataset.kind == "TensorDataset" and dataset.args:
-        return samples(m, dataset.args[0])
+    if isinstance(dataset, Made) and dataset.kind == "TensorDataset":
+        return next((rows for part in dataset.args if (rows := samples(m, part)) is not None), None)
     if isinstance(dataset, Items) and not dataset.more:
         return len(dataset.items)
     if isinstance(dataset, Instance) and dataset.cls is not None:

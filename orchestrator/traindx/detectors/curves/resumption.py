@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +18,7 @@ SIGNALS = {
     "resumed-smoothly": "the run was resumed and continues where it left off",
 }
 
+_WORDS = re.compile(r"[a-z]{3,}")
 # Points on each side of the seam: enough for a level, few enough to stay near it.
 BESIDE = 8
 MOST_LINES = 400
@@ -43,6 +45,14 @@ def starts_over(loss: Series, index: int) -> bool:
     """Whether a seam goes back to the first step and to the level of an untrained model: another training begins."""
     before, first, again = (float(loss.values[place]) for place in (index - 1, 0, index))
     return bool(loss.at[index] <= loss.at[0]) and abs(again - first) < 0.25 * abs(before - first)
+
+
+def is_another_stage(loss: Series, index: int, lines: Sequence[str]) -> bool:
+    """Whether the count begins anew and the lines on both sides of a seam have other words: `pretrain`, `finetune`."""
+    if not lines or loss.at[index] > loss.at[0]:
+        return False
+    before, after = (set(_WORDS.findall(line.lower())) for line in (lines[0], lines[-1]))
+    return bool(before - after) and bool(after - before)
 
 
 def between(loss: Series, index: int) -> Stretch | None:

@@ -28,6 +28,8 @@ _STATE = re.compile(
 LEAST = 0.02
 MOST = 1e3
 GROWTH = 30.0
+ABSURD = 1e6
+"""a norm that no state of any size has, whether it grew during training or within the first sequence"""
 FEWEST = 4
 
 
@@ -52,8 +54,10 @@ def _judged(row: Series) -> Signal | None:
         return _signal("state-norm-non-finite", row, at, f"`{row.original}` is not a number from {where(row, at)} on")
     start = float(np.median(row.values[: max(1, len(row) // 5)]))
     end = float(np.median(row.values[-max(1, len(row) // 5) :]))
-    if end > MOST and end > GROWTH * max(start, 1e-9):
-        said = f"`{row.original}` grows from {start:.3g} to {end:.3g}"
+    if end > MOST and (end > GROWTH * max(start, 1e-9) or end > ABSURD):
+        said = (
+            f"`{row.original}` grows from {start:.3g} to {end:.3g}" if end > start else f"`{row.original}` is {end:.3g}"
+        )
         return _signal("state-norm-explodes", row, len(row) - 1, said)
     if float(np.max(row.values)) < LEAST:
         said = f"`{row.original}` never exceeds {float(np.max(row.values)):.2g}: the state carries nothing"

@@ -26,6 +26,8 @@ WIDEST_GAIN = 3.0
 _NOT_WEIGHTS = {"bias", "norm", "bn", "ln", "gamma", "beta", "scale", "batchnorm", "layernorm", "running", "alpha", "b"}
 _GAINS = {"xavier_normal_", "xavier_uniform_", "orthogonal_", "kaiming_normal_", "kaiming_uniform_"}
 _HAND_WRITTEN = re.compile(r"[Ww](?:eights?)?_?(?:\d|[a-z]{1,3}|in|out|hidden)?")
+_ANY_LAYER = {"weight", "linear", "conv", "conv1d", "conv2d", "lstm", "gru", "rnn", "dense"}
+"""names that choose a kind of layer or parameter, not one part of the model"""
 _LAST_LAYER = re.compile(r"\[-1\]|\b\w*(?:out|final|last|head)\w*\.parameters")
 _CONSTANTS = {"zeros_": 0.0, "ones_": 1.0, "zero_": 0.0}
 _LOOP_VARIABLES = {"m", "p", "param", "parameter", "module", "layer", "l", "w", "mod"}
@@ -103,7 +105,7 @@ def _chosen_by_name(tree: ast.Module) -> dict[int, frozenset[str]]:
             for part in ast.walk(node.test)
             if isinstance(part, ast.Constant) and isinstance(part.value, str)
         }
-        told = frozenset(word for word in words if word.strip(".") != "weight")
+        told = frozenset(word for word in words if word.strip(".") not in _ANY_LAYER)
         for inner in (part for statement in node.body for part in ast.walk(statement)) if told else ():
             found[id(inner)] = found.get(id(inner), frozenset()) | told
     return found

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from traindx.program.machine import Machine
 
 KINDS = frozenset(["LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell"])
+CELL = "recurrent cell"
+"""the kind of a recurrence that the program writes itself"""
 CELLS = frozenset(["LSTMCell", "GRUCell", "RNNCell"])
 
 

@@ -13,14 +13,16 @@ Frozen backbones under a head that trains, layers that are unfrozen later, freez
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library.layers import frozen
-from traindx.program.queries import is_true, module_layers, steps
+from traindx.program.queries import is_true, module_layers, spelled, steps
 from traindx.program.trace import tensor_of
 from traindx.program.values import Made, Parameters
+from traindx.readers.code.syntax import all_nodes
 
 ID = "frozen-parameters"
 
@@ -29,6 +31,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at every optimizer that steps."""
     trace = analysis.trace
     yield from _thawed_in_name(analysis)
+    yield from _never_thawed(analysis)
     for events in steps(trace).values():
         made = events[0].subject
         if not isinstance(made, Made) or not made.layers:
@@ -82,6 +85,45 @@ def _thawed_in_name(analysis: Analysis) -> Iterator[Finding]:
             facts={"freeze_place": freezing.place.text, "step_place": event.place.text},
             also=((freezing.place, "freezes the parameters"),),
         )
+
+
+def _never_thawed(analysis: Analysis) -> Iterator[Finding]:
+    """Parameters that are to be thawed under a condition that can never hold: a count compared with a text."""
+    trace = analysis.trace
+    done: set[int] = set()
+    for event in trace.of("mismatched"):
+        if id(event.place.node) in done:
+            continue
+        done.add(id(event.place.node))
+        around = next(
+            (
+                node
+                for node in all_nodes(event.place.unit.tree)
+                if isinstance(node, ast.If) and any(part is event.place.node for part in ast.walk(node.test))
+            ),
+            None,
+        )
+        freezing = next((row for row in trace.of("freeze") if row.facts["on"]), None)
+        if around is None or freezing is None or not any(_thaws(part) for part in around.body):
+            continue
+        yield Finding(
+            ID,
+            event.place,
+            f"`{spelled(event.place.node)}` compares a number with a text and never holds: what it should thaw stays"
+            " frozen",
+            facts={"never_holds": spelled(event.place.node), "never_place": event.place.text},
+            also=((freezing.place, "freezes the parameters"),),
+        )
+
+
+def _thaws(statement: ast.stmt) -> bool:
+    """Whether a statement, or one inside it, says `requires_grad = True` or `requires_grad_()`."""
+    for part in ast.walk(statement):
+        if isinstance(part, ast.Call) and getattr(part.func, "attr", "") in {"requires_grad_", "unfreeze"}:
+            return not any(isinstance(given, ast.Constant) and given.value is False for given in part.args)
+        if isinstance(part, ast.Assign) and any(getattr(to, "attr", "") == "requires_grad" for to in part.targets):
+            return isinstance(part.value, ast.Constant) and part.value.value is True
+    return False
 
 
 _EMPTY = type("_Empty", (), {"deps": frozenset()})()

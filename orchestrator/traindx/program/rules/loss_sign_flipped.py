@@ -17,12 +17,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import Any, TypeGuard
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import class_of, is_true, steps, surely_reaches
 from traindx.program.trace import Event, tensor_of
-from traindx.program.values import Made, Tensor
+from traindx.program.values import Made, Place, Tensor
+from traindx.readers.code.syntax import all_nodes
 
 ID = "loss-sign-flipped"
 _MEANT = re.compile(r"cost|loss|regret|penal|alpha|temp|coef|neg|minus", re.IGNORECASE)
@@ -48,6 +50,8 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             )
         if value is not None and "grows" in value.marks and value.sign >= 0 and trains:
             yield from _policy(analysis, event, value, trains)
+        if value is not None and value.loss is None and value.sign > 0 and value.act == "linear":
+            yield from _critic(analysis, event, value)
         if value is None or value.loss is None or value.loss.kind not in _MINIMISED:
             continue
         turned = any(is_true(made.keywords.get("maximize")) for made in trains)
@@ -69,6 +73,53 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             },
             also=((event.place, "the backward pass of it"),),
         )
+
+
+def _critic(analysis: Analysis, event: Event, value: Tensor) -> Iterator[Finding]:
+    """A policy that is trained to make the estimate of its own return small: the mean of a critic's output as it is."""
+    trace = analysis.trace
+    after = next((row for row in trace.events[event.at :] if row.kind == "step" and row.path == event.path), None)
+    made = after.subject if after is not None else None
+    if not isinstance(made, Made) or not made.known or is_true(made.keywords.get("maximize")):
+        return
+    own, others = value.deps & made.layers, value.deps - made.layers
+    fitted = [
+        row.facts["prediction"].deps
+        for row in trace.of("loss")
+        if row.facts["kind"] in {"mse", "smooth_l1", "l1"} and isinstance(row.facts.get("prediction"), Tensor)
+    ]
+    # The other network learns to predict a target from what the first one, or a memory, did.
+    judged = any(others & deps and not own & deps for deps in fitted)
+    if not own or not others or not judged:
+        return
+    place = _statement(event)
+    if re.search(r"cost|regret|risk|energy", place.quote, re.IGNORECASE):
+        return
+    yield Finding(
+        ID,
+        place,
+        "the policy is trained on the critic's estimate with a plus sign: every step makes its return smaller",
+        facts={"policy_place": place.text, "backward_place": event.place.text, "optimizer": class_of(made)},
+        also=((event.place, "the backward pass of it"),),
+    )
+
+
+def _statement(event: Event) -> Place:
+    """The assignment that gives what the backward starts from its value; the backward itself where it has none."""
+    node = event.place.node
+    name = node.func.value.id if _is_method(node) else ""
+    found = [
+        part
+        for part in all_nodes(event.place.unit.tree)
+        if isinstance(part, ast.Assign)
+        and part.lineno <= event.place.line
+        and any(isinstance(target, ast.Name) and target.id == name for target in part.targets)
+    ]
+    return Place(event.place.unit, max(found, key=lambda part: part.lineno)) if found and name else event.place
+
+
+def _is_method(node: ast.AST) -> TypeGuard[Any]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name)
 
 
 def _policy(analysis: Analysis, event: Event, value: Tensor, trains: list[Made]) -> Iterator[Finding]:

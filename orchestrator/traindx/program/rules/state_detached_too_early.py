@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
+from traindx.program.library.recurrent import CELL, KINDS
 from traindx.program.queries import loops_with, state_parts, trained_layers
 from traindx.program.reach import unreached
 from traindx.program.states import carrying_loop, is_certain, outer_name
@@ -95,7 +96,7 @@ def _before_the_loss(trace: Trace) -> Iterator[Finding]:
         made = value.loss.prediction
         for number, _ in made.states:
             layer = trace.layers.get(number)
-            if not isinstance(layer, Layer) or layer.kind in {"?", "pretrained"} or number not in trained:
+            if not isinstance(layer, Layer) or layer.kind not in KINDS | {CELL} or number not in trained:
                 continue
             reached = any(
                 other is not event and number in (tensor_of(other) or Tensor()).deps for other in trace.of("backward")
