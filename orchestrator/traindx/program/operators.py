@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from traindx.program import contractions
 from traindx.program.values import (
+    LEAF,
     NOTHING,
     UNKNOWN,
     Guess,
@@ -41,6 +42,8 @@ _SURE = ("constant", "default", "config", "varies")
 
 def binary(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
     """`left op right`."""
+    if not isinstance(node.op, ast.Add):
+        left, right = (_weights(side) if isinstance(side, Parameters) else side for side in (left, right))
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         return _tensors(m, node, left, right)
     if isinstance(left, Plain) and isinstance(right, Plain):
@@ -55,6 +58,11 @@ def binary(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
     if isinstance(left, Guess) or isinstance(right, Guess):
         return Guess("")
     return UNKNOWN
+
+
+def _weights(given: Parameters) -> Tensor:
+    """One of some parameters, as a number to calculate with."""
+    return Tensor(graph=LEAF, deps=given.layers, sure=given.known, marks=frozenset({"parameter"}))
 
 
 def _plain(op: ast.operator, left: Plain, right: Plain) -> Value:

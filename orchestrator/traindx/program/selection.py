@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 CHOOSING = frozenset({"argsort", "argpartition", "topk", "nlargest", "flatnonzero", "argwhere", "nonzero", "where"})
+
+
+_CONVERTING = frozenset(
+    [
+        "tensor",
+        "from_numpy",
+        "as_tensor",
+        "astype",
+        "float",
+        "long",
+        "to",
+        "FloatTensor",
+        "LongTensor",
+        "array",
+        "asarray",
+    ]
+)
 
 
 class Selection(NamedTuple):
@@ -19,8 +36,23 @@ class Selection(NamedTuple):
     labels: str
 
 
-def selections(body: Sequence[ast.stmt]) -> Iterator[Selection]:
-    """Choices of columns in a block: `x = x[:, best]`, `best` from `x` and `y`, then `x[a], y[a]` and `x[b], y[b]`."""
+def choosing_functions(trees: Iterable[ast.AST]) -> frozenset[str]:
+    """The functions that return a choice of columns: their names."""
+    return frozenset(
+        node.name
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        and any(isinstance(part, ast.Call) and _called(part) in CHOOSING for part in ast.walk(node))
+    )
+
+
+def selections(body: Sequence[ast.stmt], choosers: frozenset[str] = frozenset()) -> Iterator[Selection]:
+    """Choices of columns in a block: `x = x[:, best]`, `best` from `x` and `y`, then `x[a], y[a]` and `x[b], y[b]`.
+
+    `choosers` are functions of the program that choose columns.
+    """
+    choosing = CHOOSING | choosers
     reads: dict[str, frozenset[str]] = {}
     chooses: dict[str, ast.stmt] = {}
     for place, statement in enumerate(body):
@@ -29,12 +61,14 @@ def selections(body: Sequence[ast.stmt]) -> Iterator[Selection]:
         names = _names(statement.value)
         for target, value in _pairs(statement):
             data, by = _columns(value)
-            if data and by in chooses:
-                yield from _parted(body[place + 1 :], target, data, reads[by], statement, chooses[by])
+            if isinstance(by, ast.Call) and _called(by) in choosing:
+                yield from _parted(body[place + 1 :], target, data, _names(by), statement, statement)
+            elif isinstance(by, ast.Name) and by.id in chooses:
+                yield from _parted(body[place + 1 :], target, data, reads[by.id], statement, chooses[by.id])
         sources = names.union(*(reads.get(name, frozenset()) for name in names))
         for target, _ in _pairs(statement):
             reads[target] = sources
-            if any(isinstance(node, ast.Call) and _called(node) in CHOOSING for node in ast.walk(statement.value)):
+            if any(isinstance(node, ast.Call) and _called(node) in choosing for node in ast.walk(statement.value)):
                 chooses[target] = statement
             else:
                 chooses.pop(target, None)
@@ -49,14 +83,14 @@ def _pairs(statement: ast.Assign) -> list[tuple[str, ast.expr]]:
     return [(target.id, value)] if isinstance(target, ast.Name) else []
 
 
-def _columns(value: ast.expr) -> tuple[str, str]:
+def _columns(value: ast.expr) -> tuple[str, ast.expr | None]:
     """`x` and `best` of `x[:, best]`."""
     if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name) and isinstance(value.slice, ast.Tuple):
         parts = value.slice.elts
         whole = isinstance(parts[0], ast.Slice) and parts[0].lower is None and parts[0].upper is None
-        if len(parts) == 2 and whole and isinstance(parts[1], ast.Name):
-            return value.value.id, parts[1].id
-    return "", ""
+        if len(parts) == 2 and whole:
+            return value.value.id, parts[1]
+    return "", None
 
 
 def _parted(
@@ -64,6 +98,7 @@ def _parted(
 ) -> Iterator[Selection]:
     """Rows that are picked afterwards from the chosen columns and from an array that the choice was made with."""
     picked: dict[str, dict[str, ast.AST]] = {}
+    also = {name: _made_of(after, name) for name in {chosen, *sources}}
     for statement in after:
         for node in ast.walk(statement):
             if (
@@ -71,7 +106,8 @@ def _parted(
                 and isinstance(node.value, ast.Name)
                 and isinstance(node.slice, ast.Name)
             ):
-                picked.setdefault(node.value.id, {}).setdefault(node.slice.id, node)
+                for name in {node.value.id, *(name for name, made in also.items() if node.value.id in made)}:
+                    picked.setdefault(name, {}).setdefault(node.slice.id, node)
     rows = picked.get(chosen, {})
     # Indices that the choice was made with are the training rows: it has not seen the others.
     if data not in sources or sources & rows.keys():
@@ -81,6 +117,25 @@ def _parted(
         if len(shared) > 1:
             yield Selection(scored, at, rows[shared[0]], data, labels)
             return
+
+
+def _made_of(body: Sequence[ast.stmt], name: str) -> frozenset[str]:
+    """The names that stand for all rows of an array in another form: `xt = torch.tensor((x - mean) / std)`."""
+    found = set[str]()
+    for statement in body:
+        for node in ast.walk(statement):
+            for target, value in _pairs(node) if isinstance(node, ast.Assign) else ():
+                parts = [part for part in ast.walk(value) if isinstance(part, ast.Name) and part.id == name]
+                chosen = [part.value for part in ast.walk(value) if isinstance(part, ast.Subscript)]
+                if any(not any(part is one for one in chosen) for part in parts) and _keeps_rows(value):
+                    found.add(target)
+    return frozenset(found)
+
+
+def _keeps_rows(value: ast.expr) -> bool:
+    """A conversion or arithmetic, not the output of a model or a statistic."""
+    called = [_called(node) for node in ast.walk(value) if isinstance(node, ast.Call)]
+    return all(name in _CONVERTING for name in called)
 
 
 def _names(node: ast.AST) -> frozenset[str]:

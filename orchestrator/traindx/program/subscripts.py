@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from traindx.program.joining import join
+from traindx.program.marks import tells_of_splits
 from traindx.program.values import (
     UNKNOWN,
     Guess,
@@ -197,8 +198,10 @@ def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:
             if isinstance(part, ast.Name) and _counts_up(m, part.id):
                 marks.add("time-step")
             at = _picked(key, shape, at)
+    if tells_of_splits(owner):
+        m.event("picked", node, owner)
     graph, sure, deps = m.attached([owner])
-    marks.discard("saved")
+    marks -= {"saved", "one-out"}
     if not isinstance(parts[0], ast.Slice) and not (isinstance(parts[0], ast.Constant) and parts[0].value is Ellipsis):
         marks.discard("batched")
     return owner.but(

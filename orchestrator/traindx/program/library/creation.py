@@ -110,4 +110,7 @@ def joined(m: Machine, name: str, call: Call) -> Value:
         marks |= {"in-classes"}
     if len(parts) > 1 and len({part.origin for part in parts if part.origin}) == 1 and parts[0].rows is None:
         marks |= {"repeated"}
+        along = whole(call.keywords.get("axis", call.argument(1, "dim")))
+        if name in {"cat", "concatenate", "concat", "vstack"} and along in {None, 0} and not parts[0].graph:
+            marks |= {"oversampled"}
     return made.but(act=acts.pop() if len(acts) == 1 else "", act_at=parts[0].act_at if parts else None, marks=marks)

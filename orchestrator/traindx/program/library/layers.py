@@ -93,9 +93,13 @@ def _layer(m: Machine, call: Call, kind: str) -> Layer:
 
 
 def _parameter(m: Machine, call: Call) -> Value:
-    layer = _layer(m, call, "Parameter")
     given = call.args[0] if call.args else None
     shape = given.shape if isinstance(given, Tensor) else None
+    if isinstance(given, Tensor) and given.graph and m.grad and m.turns:
+        # A new leaf in every iteration: nothing of what it was computed from, and of no optimizer.
+        m.event("cut", call.node, given, by="`nn.Parameter`", rewrapped=True)
+        return Tensor(graph=LEAF, shape=shape, marks=frozenset({"leaf"}))
+    layer = _layer(m, call, "Parameter")
     wants = call.argument(1, "requires_grad")
     if isinstance(wants, Plain) and wants.value is False:
         return Tensor(shape=shape, marks=frozenset({"buffer"}))

@@ -189,6 +189,9 @@ def _dict(m: Machine, call: Call) -> Value:
     for given in call.args:
         if isinstance(given, Made) and given.kind == "config":
             entries = {**whole_config(m, given), **entries}
+        if isinstance(given, Items):
+            pairs = _pairs(given)
+            entries = {**pairs.entries, **entries}
         entries = {**given.entries, **entries} if isinstance(given, Mapping) else entries
     return Mapping(entries, more or any(not isinstance(given, Mapping) for given in call.args))
 
@@ -309,7 +312,7 @@ def _over_leaves(m: Machine, call: Call, tree: Value, depth: int = 4) -> Value:
     return call_value(m, call.args[0], Inner(call.node, [tree], {}))
 
 
-def _pairs(rows: Items) -> Value:
+def _pairs(rows: Items) -> Mapping:
     entries: dict[str, Value] = {}
     for row in rows.items:
         if isinstance(row, Items) and len(row.items) == 2:

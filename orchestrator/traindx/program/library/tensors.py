@@ -119,6 +119,7 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
         graph, sure, deps = m.attached([owner])
         shape = shapes.reshaped(name, owner.shape, args, call)
         marks = owner.marks if shapes.keeps_first(name, args, call) else owner.marks - {"batched"}
+        marks -= {"one-out"} if name != "unsqueeze" else NOTHING
         return owner.but(graph=graph, sure=sure, deps=deps, shape=shape, marks=marks, act_dim=None)
     if name in {"max", "min"} and args and isinstance(args[0], Tensor):
         return mixed(m, [owner, *call.tensors], broadcast(owner, args[0]))

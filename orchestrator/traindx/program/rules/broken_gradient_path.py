@@ -32,6 +32,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at what every backward starts from."""
     yield from _never_reached(analysis)
     yield from _lost_terms(analysis)
+    yield from _wrapped_again(analysis)
     trace = analysis.trace
     trains = [events[0].subject for events in steps(trace).values()]
     for event in trace.of("backward"):
@@ -70,6 +71,30 @@ def _never_reached(analysis: Analysis) -> Iterator[Finding]:
                 "backward_place": row.step.place.text,
             },
             also=((row.step.place, "steps without a gradient for it"),),
+        )
+
+
+def _wrapped_again(analysis: Analysis) -> Iterator[Finding]:
+    """A computed value that is made a parameter in every step: a new leaf, which nothing leads back from."""
+    trace = analysis.trace
+    done: set[int] = set()
+    for event in trace.of("cut"):
+        if not event.facts.get("rewrapped") or id(event.place.node) in done:
+            continue
+        later = next((row for row in trace.events[event.at :] if row.kind == "backward"), None)
+        if later is None:
+            continue
+        done.add(id(event.place.node))
+        yield Finding(
+            ID,
+            event.place,
+            f"`nn.Parameter` around a computed value makes a new leaf: the backward at {later.place.text} ends there",
+            facts={
+                "cut_place": event.place.text,
+                "cut_by": "`nn.Parameter`",
+                "backward_place": later.place.text,
+            },
+            also=((later.place, "reaches nothing behind the new leaf"),),
         )
 
 

@@ -45,7 +45,11 @@ def check(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _clash(one: Value | None, other: Value | None) -> tuple[Shape, Shape] | None:
-    if not isinstance(one, Tensor) or not isinstance(other, Tensor) or one.shape is None or other.shape is None:
+    if not isinstance(one, Tensor) or not isinstance(other, Tensor):
+        return None
+    # The output of a layer of one unit, with whatever dimensions before it, ends in a 1 until something takes it away.
+    one, other = (side.but(shape=(None, 1)) if _of_one_unit(side) else side for side in (one, other))
+    if one.shape is None or other.shape is None:
         return None
     if not (one.graph or other.graph):
         return None
@@ -56,6 +60,10 @@ def _clash(one: Value | None, other: Value | None) -> tuple[Shape, Shape] | None
     if longer[1] == 1 and shorter[0] != 1 and longer[0] != 1:
         return one.shape, other.shape
     return None
+
+
+def _of_one_unit(value: Tensor) -> bool:
+    return value.shape is None and value.act == "linear" and {"one-out", "batched"} <= value.marks
 
 
 def _said(shape: Shape) -> str:

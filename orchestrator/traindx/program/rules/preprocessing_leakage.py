@@ -21,8 +21,9 @@ from functools import partial
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
+from traindx.program.parting import hand_splits
 from traindx.program.queries import class_of
-from traindx.program.selection import CHOOSING, Selection, selections
+from traindx.program.selection import CHOOSING, Selection, choosing_functions, selections
 from traindx.program.values import Made, Place, Tensor
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import all_nodes
@@ -33,10 +34,11 @@ ID = "preprocessing-leakage"
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at what goes into every split, and at what columns are chosen by."""
     yield from _fitted(analysis)
+    choosers = choosing_functions(unit.tree for unit in analysis.units if not unit.names.isdisjoint(CHOOSING))
     for unit in analysis.units:
-        if unit.names.isdisjoint(CHOOSING):
+        if unit.names.isdisjoint(CHOOSING | choosers):
             continue
-        for found in unit.once(selections, partial(_selections, unit)):
+        for found in unit.once((selections, choosers), partial(_selections, unit, choosers)):
             scored, parted = Place(unit, found.scored), Place(unit, found.parted)
             yield Finding(
                 ID,
@@ -48,18 +50,19 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             )
 
 
-def _selections(unit: CodeUnit) -> list[Selection]:
+def _selections(unit: CodeUnit, choosers: frozenset[str]) -> list[Selection]:
     """The selections among the statements of a module, and among those of each function."""
     inner = [node.body for node in all_nodes(unit.tree) if isinstance(node, ast.FunctionDef)]
-    return [found for block in (unit.tree.body, *inner) for found in selections(block)]
+    return [found for block in (unit.tree.body, *inner) for found in selections(block, choosers)]
 
 
 def _fitted(analysis: Analysis) -> Iterator[Finding]:
     """Whatever was fitted on data that is split later."""
     trace = analysis.trace
     fits = {f"fitted-{id(event.subject)}": event for event in trace.of("fit")}
-    for event in trace.of("split"):
-        arrays = event.facts.get("arrays") or (event.subject,)
+    known = [(event, event.facts.get("arrays") or (event.subject,)) for event in trace.of("split")]
+    known += [(event, (array,)) for event, array in hand_splits(analysis)]
+    for event, arrays in known:
         marks = frozenset().union(*(part.marks for part in arrays if isinstance(part, Tensor)))
         for mark in sorted(marks & fits.keys()):
             fit = fits[mark]

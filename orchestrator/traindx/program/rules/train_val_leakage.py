@@ -13,12 +13,17 @@ Slices that meet at one index, splits before resampling, slices whose bounds are
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from itertools import combinations
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.values import Made, Tensor, Value
+from traindx.program.parting import hand_splits
+from traindx.program.queries import spelled
+from traindx.program.trace import Event
+from traindx.program.values import Made, Place, Tensor, Value
+from traindx.readers.code.syntax import all_nodes
 
 ID = "train-val-leakage"
 
@@ -48,6 +53,27 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 "the data is repeated or resampled before it is split: copies of one sample end up on both sides",
                 facts={"split_place": event.place.text},
             )
+
+    for event, array in hand_splits(analysis):
+        if "oversampled" in array.marks:
+            yield Finding(
+                ID,
+                event.place,
+                f"`{spelled(event.place.node)}` is a part of data that holds copies of its own rows: one sample ends up"
+                " on both sides of the split",
+                facts={"split_place": event.place.text},
+                also=((joined, "puts the copies in"),) if (joined := _joined_at(event)) is not None else (),
+            )
+
+
+def _joined_at(event: Event) -> Place | None:
+    """The assignment that put an array and copies of its rows together."""
+    node = event.place.node
+    name = ast.unparse(node.value) if isinstance(node, ast.Subscript) else ""
+    for part in all_nodes(event.place.unit.tree):
+        if isinstance(part, ast.Assign) and any(ast.unparse(target) == name for target in part.targets):
+            return Place(event.place.unit, part)
+    return None
 
 
 def _tensors(values: tuple[Value, ...]) -> Iterator[Tensor]:
