@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from traindx.program.calling import Call, call_function, call_method, instantiate
@@ -41,6 +41,8 @@ class Analysis:
     machine: Machine
     whole: bool
     """whether everything was followed to its end"""
+    beside: tuple[CodeUnit, ...] = ()
+    """all code that it was found in, other programs among it"""
 
 
 def analyse(
@@ -110,7 +112,8 @@ def analyse_all(units: Sequence[CodeUnit], settings: Mapping[str, object] | None
     left = TOGETHER
     with not_collecting():
         for program in programs(units):
-            made.append(analyse(program, settings, min(STEPS, left), followed))
+            found = analyse(program, settings, min(STEPS, left), followed)
+            made.append(replace(found, beside=tuple(units)))
             followed |= made[-1].machine.called
             left = max(0, left - made[-1].machine.ticks)
     return made

@@ -2,7 +2,8 @@
 
 ## What it finds
 Two arrays that are paired row by row (a data set, a split, a call of `fit`) of which one was shuffled and the other was
-not, or each by a permutation of its own.
+not, or each by a permutation of its own. Numbered names that are sorted as text, beside labels in the order of the
+numbers.
 
 ## Why it matters
 Every input gets the label of another sample: there is nothing to learn but the labels' frequencies.
@@ -19,14 +20,26 @@ from itertools import pairwise
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
+from traindx.program.name_order import sorted_as_text
 from traindx.program.trace import Event
-from traindx.program.values import Tensor
+from traindx.program.values import Place, Tensor
 
 ID = "label-corruption"
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
-    """Look at every pair of arrays."""
+    """Look at every pair of arrays, and at names that are sorted as text."""
+    for found in sorted_as_text(analysis.units, analysis.beside):
+        place, labels = Place(found.unit, found.sorted_at), Place(found.unit, found.labels_at)
+        named = Place(found.named_in, found.named_at)
+        yield Finding(
+            ID,
+            place,
+            f"the names are sorted as text, and are numbered without leading zeros ({named.text}): 10 comes before 2,"
+            f" while the labels at {labels.text} are in the order of the numbers",
+            facts={"pair_place": labels.text, "shuffle_place": place.text},
+            also=((labels, "the labels, by position"), (named, "the names, without leading zeros")),
+        )
     done: set[int] = set()
     for event in analysis.trace.of("paired", "loss"):
         parts = [part for part in _parts(event) if isinstance(part, Tensor)]

@@ -13,6 +13,8 @@ Losses that fit, and models and labels that are not known.
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
@@ -22,6 +24,12 @@ from traindx.program.trace import Event
 from traindx.program.values import Layer, Tensor
 
 ID = "wrong-loss-function"
+_SEVERAL = re.compile(
+    r"multi[-_ ]?(?:label|hot)|sigmoid\([^()\n]*\)\s*>|\.sigmoid\(\)\s*>"
+    r"|1\.?0?\s*/\s*\(1\.?0?\s*\+\s*np\.exp\(\s*-",
+    re.IGNORECASE,
+)
+"""code that takes each class for itself: it says so, or decides by a sigmoid and a threshold"""
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
@@ -33,7 +41,10 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             continue
         if given.graph and given.shape is not None and len(given.shape) == 2 and given.shape[-1] == 1:
             yield _finding(event, "a cross-entropy over one output is zero whatever the model says", "one output")
-        elif _is_multi_hot(event.facts.get("target")) and given.act == "linear":
+        elif given.act == "linear" and (
+            _is_multi_hot(event.facts.get("target"))
+            or (_is_turned_float(event) and any(_SEVERAL.search(unit.text) for unit in analysis.units))
+        ):
             yield _finding(
                 event,
                 "a cross-entropy lets the classes compete for one sample, and the targets are bits that are set"
@@ -76,6 +87,16 @@ def _fitted(event: Event) -> Iterator[Finding]:
 
 def _finding(event: Event, claim: str, what: str) -> Finding:
     return Finding(ID, event.place, claim, facts={"loss_place": event.place.text, "loss_fault": what})
+
+
+def _is_turned_float(event: Event) -> bool:
+    """`cross_entropy(logits, labels.float())`: labels that are no class numbers."""
+    target = event.facts.get("target")
+    node = event.place.node
+    given = node.args[-1] if isinstance(node, ast.Call) and len(node.args) > 1 else None
+    called = given.func if isinstance(given, ast.Call) else None
+    turned = isinstance(called, ast.Attribute) and called.attr in {"float", "double", "type_as"}
+    return turned or (isinstance(target, Tensor) and target.dtype in {"float", "double"} and "target" in target.marks)
 
 
 def _is_multi_hot(value: object) -> bool:
