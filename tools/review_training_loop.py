@@ -34,6 +34,7 @@ class LoopReport(ToolOutput):
     faults: list[Fault]
     files: int
     whole: bool
+    not_followed: list[str] = Field(default_factory=list, description="faults of the analysis itself")
 
 
 @tool(needs=["code"], emits=review.SIGNALS, timeout=120.0)
@@ -60,4 +61,5 @@ def review_training_loop(given: Input, run: Run) -> LoopReport:
         for one in found
     ]
     whole = all(analysis.whole for analysis in analyses)
-    return LoopReport(faults=faults, files=len(units), whole=whole, signals=signals)
+    ours = [fault for analysis in analyses for fault in analysis.faults]
+    return LoopReport(faults=faults, files=len(units), whole=whole and not ours, not_followed=ours, signals=signals)

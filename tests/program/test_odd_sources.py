@@ -55,7 +55,9 @@ def test_mutated_programs_are_followed_without_a_fault() -> None:
         except (SyntaxError, ValueError):
             continue
         parsed += 1
-        review(analyse([made], steps=4_000))
+        analysis = analyse([made], steps=4_000)
+        review(analysis)
+        assert analysis.faults == []
     assert parsed > 200
 
 

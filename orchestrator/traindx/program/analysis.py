@@ -44,6 +44,11 @@ class Analysis:
     beside: tuple[CodeUnit, ...] = ()
     """all code that it was found in, other programs among it"""
 
+    @property
+    def faults(self) -> list[str]:
+        """What went wrong in following it or in a rule: a fault of ours, not of the program."""
+        return self.machine.faults
+
 
 def analyse(
     units: Sequence[CodeUnit],
@@ -136,6 +141,9 @@ def _tried(machine: Machine, steps: int, act: Callable[[], object]) -> bool:
     try:
         act()
     except (Spent, RecursionError):
+        return False
+    except Exception as error:  # noqa: BLE001 - a fault of ours costs one program, not all that was read
+        machine.faults.append(f"{machine.unit.path}: {type(error).__name__}: {error}")
         return False
     finally:
         machine.spare -= given - max(0, machine.steps)

@@ -48,6 +48,8 @@ def attribute(m: Machine, owner: Value, name: str, node: ast.AST) -> Value:
         return _made(m, owner, name)
     if isinstance(owner, Class):
         found = owner.find(name)
+        if isinstance(found, Function) and "classmethod" in found.marks:
+            return Method(owner, name, found)
         return found if found is not None else Guess(f"{owner.node.name}.{name}")
     if isinstance(owner, Mapping):
         return owner.entries.get(name, Method(owner, name))

@@ -83,6 +83,7 @@ class Machine:
         """calls that change what they are called on (`normal_`), by the identity of their nodes"""
         self.followed: Collection[int] = ()
         """functions that were followed as part of another program"""
+        self.faults: list[str] = []
         self.seeded: int | None = None
         """the seed that the next random order is drawn with, where one was set just before"""
         self.unit: CodeUnit = units[0]

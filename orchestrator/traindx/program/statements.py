@@ -68,9 +68,23 @@ def _if(m: Machine, node: ast.If) -> Status:
 def _assign(m: Machine, node: ast.Assign) -> Status:
     since = len(m.trace.events)
     value = carried_on(m, node, evaluate(m, node.value), since)
+    if _is_lost(m, node):
+        m.event("discarded", node, value)
     for target in node.targets:
         binding.bind(m, target, value, node)
     return ""
+
+
+def _is_lost(m: Machine, node: ast.Assign) -> bool:
+    """`for part in state: part = part.detach()`: the name is bound anew in the next iteration, and nothing reads it."""
+    target, value = node.targets[0], node.value
+    loop = m.turns[-1].loop.node if m.turns else None
+    if not isinstance(target, ast.Name) or not isinstance(loop, ast.For) or node not in loop.body:
+        return False
+    if not isinstance(loop.target, ast.Name) or loop.target.id != target.id or not isinstance(value, ast.Call):
+        return False
+    after = loop.body[loop.body.index(node) + 1 :]
+    return not any(isinstance(part, ast.Name) and part.id == target.id for row in after for part in ast.walk(row))
 
 
 def _annotated(m: Machine, node: ast.AnnAssign) -> Status:

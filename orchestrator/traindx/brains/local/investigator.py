@@ -62,6 +62,9 @@ class LocalInvestigator:
         registry = SignalRegistry.of(specs, VOCABULARY)
         findings, facts = _weighed(case, signals, registry)
         findings = replace(findings, notes=[*planned.skipped, *failed], skipped=list(planned.skipped))
+        if failed and findings.status == "healthy":
+            # What the tool would have found is not known: health is said only about what was looked at.
+            findings = replace(findings, status="needs_more_data", questions=[*failed, *findings.questions])
         causes = [await _with_settings(case, cause) for cause in findings.causes]
         return replace(findings, causes=[await _with_diff(case, cause, facts[cause.id]) for cause in causes])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
@@ -123,7 +124,8 @@ def _number(m: Machine, call: Call) -> Value:
             told = float(given.value)
         except ValueError:
             return Plain(None, "varies")
-        return Plain(int(told) if told == int(told) else told, given.sure, given.name)
+        whole = math.isfinite(told) and told == int(told)
+        return Plain(int(told) if whole else told, given.sure, given.name)
     if isinstance(given, Tensor):
         m.event("sync", call.node, given, name="float")
         return Tensor(shape=(), loss=given.loss, states=given.states, cut=given.cut)

@@ -64,6 +64,9 @@ def _checked(rule: Rule, analysis: Analysis) -> list[Finding]:
         return list(rule.check(analysis))
     except RecursionError:
         return []
+    except Exception as error:  # noqa: BLE001 - a fault in one rule costs that rule
+        analysis.faults.append(f"{rule.id}: {type(error).__name__}: {error}")
+        return []
 
 
 def _ignored(finding: Finding) -> bool:
