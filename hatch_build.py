@@ -18,7 +18,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NATIVE = Path("orchestrator/traindx/readers/native")
-SOURCES = (NATIVE / "numbers.c", NATIVE / "measure.c")
+SOURCES = (NATIVE / "numbers.c", NATIVE / "measure.c", NATIVE / "lines.c")
 LIBRARY = NATIVE / "libnumbers.so"
 IMPORTED = ("orchestrator/traindx", "tools")
 FLAGS = ("-O3", "-std=c11", "-fvisibility=hidden", "-shared", "-fPIC")

@@ -44,3 +44,18 @@ def test_a_bare_kill_is_a_lead_and_no_more(tmp_path: Path) -> None:
     (tmp_path / "train.log").write_text("\n".join([*_falling(200), "Killed"]) + "\n")
     found = diagnose(tmp_path, brain="local")
     assert all(cause.confidence <= 0.8 for cause in found.root_causes if cause.id == "host-out-of-memory")
+
+
+@pytest.mark.slow
+def test_the_rank_that_failed_first_is_named(tmp_path: Path) -> None:
+    steps = [f"[rank{rank}]: {line}" for line in _falling(100) for rank in range(8)]
+    oom = _RAISED + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
+    waited = "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=8, OpType=ALLREDUCE, Timeout(ms)=600000)"
+    failed = [f"[rank5]: {line}" for line in oom.splitlines()]
+    late = [f"[rank{rank}]:[E101 02:13:10 ProcessGroupNCCL.cpp:632] [Rank {rank}] {waited}" for rank in (0, 1, 2)]
+    (tmp_path / "train.log").write_text("\n".join([*steps, *failed, *late]) + "\n")
+    cause = diagnose(tmp_path, brain="local").root_causes[0]
+    assert cause.id == "cuda-out-of-memory"
+    assert "rank 5" in cause.issue
+    assert "on rank 5" in cause.evidence[0].claim
+    assert cause.evidence[0].verified

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from traindx.readers.logs.lines import RawBlocks
 from traindx.readers.logs.textlog import LogReader
 from traindx.readers.model import Series
 from traindx.readers.native.library import Library, library
+from traindx.readers.series.columns import Columns
 
 
 def _slow(raw: bytes, labelled: bool = False) -> list[Series]:
@@ -27,11 +29,15 @@ def _slow(raw: bytes, labelled: bool = False) -> list[Series]:
     return reader.columns.series("train.log")
 
 
-def _fast(raw: bytes, size: int, code: Library | None = None, labelled: bool = False) -> list[Series]:
-    reader = LogReader(labelled=labelled)
+def _fast(
+    raw: bytes, size: int, code: Library | None = None, labelled: bool = False, columns: Columns | None = None
+) -> list[Series]:
+    reader = LogReader(columns, labelled=labelled)
     bulk = Bulk(reader, code)
     for first, data in RawBlocks(io.BytesIO(raw), size):
         bulk.block(first, data)
+        bulk.bound()
+    bulk.finish()
     return reader.columns.series("train.log")
 
 
@@ -145,8 +151,21 @@ def test_mixed_ranks_give_what_lines_give(
     raw = "\n".join(
         mark.format(r=rank) + form.format(n=turn, v=v, w=w) for turn in range(times) for rank, form, v, w in said
     ).encode()
+    slow = _slow(raw, labelled)
     for code in (None, library()):
-        _same(_fast(raw, size, code, labelled), _slow(raw, labelled))
+        _same(_fast(raw, size, code, labelled), slow)
+        # Without spelling, the lines of many blocks are told apart at once.
+        unspelt = [replace(row, texts=()) for row in slow]
+        without = _fast(raw, size, code, labelled, Columns(most_texts=0))
+        _same([replace(row, texts=()) for row in without], unspelt)
+
+
+def test_ranks_are_thinned_alike_however_they_are_told_apart() -> None:
+    lines = [f"[rank{rank}]: step {step} loss {rank + step % 7}\n" for step in range(3_000) for rank in range(8)]
+    raw = "".join(lines).encode()
+    few = [_fast(raw, 4_000, library(), columns=Columns(9_000, texts)) for texts in (0, 10**6)]
+    assert few[0][0].thinned > 1
+    _same(*([replace(row, texts=()) for row in found] for found in few))
 
 
 @pytest.mark.parametrize("mark", ["[rank{r}]: ", "{r:2d}: ", "[{r}]: ", "[default{r}]:"])

@@ -7,7 +7,9 @@ import io
 import pytest
 
 from traindx.readers.logs.errors import read_errors
+from traindx.readers.logs.unusual import UnusualLines
 from traindx.readers.model import LogError
+from traindx.readers.native.library import library
 
 _TRACEBACK = """\
 Traceback (most recent call last):
@@ -155,3 +157,32 @@ def test_the_summary_of_a_launcher_names_the_rank_that_failed_first() -> None:
 def test_the_rank_that_a_line_names() -> None:
     (found,) = _read("[rank5]: ValueError: bad\n")
     assert found.rank == 5
+
+
+def test_large_logs_give_the_same_with_compiled_code_and_without() -> None:
+    step = "[rank{rank}]: step {n} loss 0.{n} val_error: 0.25\n"
+    odd = {
+        400: "[WARNING] step 400: gradients overflow, scale 1024\n",
+        900: "Resuming training from checkpoint at step 900\n",
+        20_000: "".join(f"[rank3]: {line}\n" for line in _TRACEBACK.splitlines()),
+        41_000: "[WARNING] step 41000: gradients overflow, scale 2\n",
+        41_001: "Resuming training from checkpoint at step 41001\n",
+        59_999: "RuntimeError: NCCL error: the last one\n",
+    }
+    text = "".join(odd.get(n, step.format(rank=n % 8, n=n)) for n in range(60_000)).encode()
+    told: list[tuple[list[LogError], list[int]]] = []
+    for compiled in (True, False):
+        resumed: list[int] = []
+        told.append((read_errors(io.BytesIO(text), "train.log", None, resumed.append, compiled=compiled), resumed))
+    assert told[0] == told[1]
+    assert [row.kind for row in told[0][0]] == ["warning", "error", "error"]
+    assert len(told[0][1]) == 2
+
+
+def test_lines_that_are_usual_are_given_once() -> None:
+    block = "".join(f"step {n:05d} loss 0.5\n" for n in range(6_000)).encode()
+    unusual = UnusualLines()
+    assert {line for _, line in unusual.of(block)} == {b"step  loss .", b""} - ({b""} if library() else set())
+    unusual.call_usual([True] * 6_000)
+    rest = unusual.of(block + b"step 12345 loss nan\n")
+    assert rest == [(6_000, b"step  loss nan")] if library() else len(rest) == 6_002

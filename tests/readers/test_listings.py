@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from traindx.readers import Run, Scope
-from traindx.readers.folder.listings import find_listings
+from traindx.readers.folder.listings import _signs_in, find_listings
 from traindx.readers.logs.textlog import records_in
 
 
@@ -126,3 +126,13 @@ def test_a_statement_of_a_newer_python_does_not_end_a_program() -> None:
 def test_a_format_is_no_value() -> None:
     assert records_in('    print(f"step {step} loss {loss:.4f}")\n' * 3) == 0
     assert records_in('{"step": 3, "loss": 0.5}\n' * 3) == 3
+
+
+@pytest.mark.parametrize("sign", ["import torch\n", "async def run():\n", "if __name__ == '__main__':\n", "def a(\n"])
+def test_a_program_is_seen_in_a_large_log(sign: str) -> None:
+    around = records(30_000).encode()
+    program = b"import os\n\n\ndef f():\n    a = 1\n    b = 2\n    return a + b\n\n\n" + b"class A:\n    x = 1\n"
+    (found,) = find_listings(io.BytesIO(around + program + around))
+    assert (found.first, found.last) == (30_001, 30_011)
+    assert find_listings(io.BytesIO(around + b"from here on\nclassy\n" + around)) == []
+    assert _signs_in(around + sign.encode() + around) == [len(around)]

@@ -122,6 +122,22 @@ def test_numbers_are_measured_as_torch_measures_them(tmp_path: Path, dtype: str,
     assert told.highest == float(values[values.isfinite()].max())
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.5, 2.0), (-2.0, -0.5), (-0.0, 1.0), (-1.0, 0.0), (0.0, 0.0), (-0.0, -0.0)]
+)
+def test_the_range_of_numbers_of_one_sign(dtype: str, low: float, high: float) -> None:
+    values = torch.linspace(low, high, 9_000).to(getattr(torch, dtype))
+    values[17] = low
+    tallies = [Tally(dtype), Tally(dtype, native=None)]
+    for tally in tallies:
+        tally.add(values.view(torch.uint8).numpy())
+        told = tally.of(TensorInfo("w", (9_000,), dtype))
+        assert (told.lowest, told.highest) == (low, high)
+        assert told.zeros == int((values == 0).sum())
+        assert told.squares == pytest.approx(float(values.double().pow(2).sum()), rel=1e-9)
+
+
 def test_views_of_one_storage_are_measured_each_for_itself(tmp_path: Path) -> None:
     flat = torch.arange(24, dtype=torch.float32)
     flat[20:] = 0

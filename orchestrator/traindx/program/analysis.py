@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,6 +32,7 @@ _TELLING = frozenset(
     ["backward", "zero_grad", "step", "no_grad", "eval", "inference_mode", "forward", "training_step",
      "manual_backward", "compute_loss", "DataLoader", "train_test_split", "fit_transform", "compile"]
 )  # fmt: skip
+_TELLING_WORD = re.compile("|".join(sorted(_TELLING)))
 
 
 @dataclass(frozen=True)
@@ -179,7 +182,28 @@ def _is_new(machine: Machine, function: Function) -> bool:
     known = id(function.node)
     if known in machine.called or known in machine.followed:
         return False
-    return function.unit.once(("telling", known), partial(_telling, function.node))
+    return function.unit.once(("telling", known), partial(_is_telling, function.unit, function.node))
+
+
+def _is_telling(unit: CodeUnit, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
+    """Whether a function has to do with training. Where none of its lines has one of the words, its nodes need not be
+    gone through.
+    """
+    lines = unit.once("telling lines", partial(_telling_lines, unit))
+    if lines is None or isinstance(node, ast.Lambda):
+        return _telling(node)
+    first = min([node.lineno, *(part.lineno for part in node.decorator_list)])
+    at = bisect_left(lines, first)
+    return at < len(lines) and lines[at] <= (node.end_lineno or node.lineno) and _telling(node)
+
+
+def _telling_lines(unit: CodeUnit) -> list[int] | None:
+    """The lines that hold one of the telling words, as a word or a part of one; None where that does not tell."""
+    text = unit.notebook.code if unit.notebook else unit.text
+    # Python takes letters of other alphabets for the plain ones that they stand for, and a lone return for a line end.
+    if not text.isascii() or "\r" in text:
+        return None
+    return [number for number, line in enumerate(text.split("\n"), 1) if _TELLING_WORD.search(line)]
 
 
 def _telling(node: ast.AST) -> bool:

@@ -80,23 +80,24 @@ def call_node(m: Machine, node: ast.Call) -> Value:
         call = _evaluated(m, node)
         if func.attr.endswith("_"):
             m.in_place[id(node)] = call
-        if isinstance(owner, Library | Class) or (isinstance(owner, Value) and _has_own(m, owner, func)):
-            return call_value(m, evaluate(m, func), call)
-        return call_method_of(m, owner, func.attr, call)
+        own = _own(m, owner, func)
+        return call_value(m, own, call) if own is not None else call_method_of(m, owner, func.attr, call)
     callee = evaluate(m, func)
     return call_value(m, callee, _evaluated(m, node))
 
 
-def _has_own(m: Machine, owner: Value, func: ast.Attribute) -> bool:
-    """Whether an attribute is something of the program: a method, a field that holds a layer or a function."""
+def _own(m: Machine, owner: Value, func: ast.Attribute) -> Value | None:
+    """An attribute of a library or a class, or what is of the program: a method, a field with a layer or a function."""
     from traindx.program.attributes import attribute
 
     if isinstance(owner, Made) and owner.kind == "super":
-        return False
+        return None
     found = attribute(m, owner, func.attr, func)
+    if isinstance(owner, Library | Class):
+        return found
     if isinstance(found, Method):
-        return found.function is not None
-    return not (isinstance(found, Guess | Plain) or found is UNKNOWN)
+        return found if found.function is not None else None
+    return None if isinstance(found, Guess | Plain) or found is UNKNOWN else found
 
 
 def _evaluated(m: Machine, node: ast.Call) -> Call:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from traindx.program.values import Class, Function, Guess, Library, Made, Scope, Value
+from traindx.program.values import NOTHING, Class, Function, Guess, Imported, Library, Made, Scope, Value
 
 if TYPE_CHECKING:
     from traindx.program.machine import Machine
@@ -26,6 +26,9 @@ def library(name: str) -> Library:
 
 def define_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     """Bind a function; decorators that change what a call does are marks of it."""
+    if not node.decorator_list:
+        m.bind(node.name, Function(node, m.unit, m.scope, None, NOTHING))
+        return ""
     from traindx.program.expressions import evaluate
 
     marks = set()
@@ -100,8 +103,6 @@ def import_from(m: Machine, node: ast.ImportFrom) -> str:
 
 
 def _member(m: Machine, own: object, base: str, name: str, level: int) -> Value:
-    from traindx.program.values import Imported
-
     if isinstance(own, Imported) and name in own.scope.names:
         return own.scope.names[name]
     inner = m.import_file(f"{base}.{name}" if base else name)

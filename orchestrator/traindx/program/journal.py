@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from traindx.program.joining import join
 from traindx.program.values import Value
@@ -10,13 +10,9 @@ from traindx.program.values import Value
 _UNBOUND = Value()
 
 
-class _Entry(NamedTuple):
-    target: Any
-    key: str
-    old: Value
-    attribute: bool
-
-
+_Entry = tuple[Any, str, Any, bool]
+"""what was changed, under which name, what it held before, and whether it is an attribute; a plain tuple, because there
+are hundreds of thousands"""
 Changes = dict[tuple[int, str], tuple[_Entry, Value]]
 
 
@@ -32,36 +28,33 @@ class Journal:
 
     def set(self, target: dict[str, Value], key: str, value: Value) -> None:
         """Bind a name or a field."""
-        self._entries.append(_Entry(target, key, target.get(key, _UNBOUND), False))
+        self._entries.append((target, key, target.get(key, _UNBOUND), False))
         target[key] = value
 
     def put(self, target: object, key: str, value: Any) -> None:
         """Set an attribute of a value."""
-        self._entries.append(_Entry(target, key, getattr(target, key), True))
+        self._entries.append((target, key, getattr(target, key), True))
         setattr(target, key, value)
 
     def drop(self, target: dict[str, Value], key: str) -> None:
         """Unbind a name."""
         if key in target:
-            self._entries.append(_Entry(target, key, target[key], False))
+            self._entries.append((target, key, target[key], False))
             del target[key]
 
     def since(self, mark: int) -> list[tuple[str, Any]]:
         """The names and fields that changed since a state, with what they hold now; lists by what was put into them."""
         seen: dict[tuple[int, str], tuple[str, Any]] = {}
         for entry in self._entries[mark:]:
-            known = (id(entry.target), entry.key)
-            if entry.attribute:
-                seen[known] = (entry.key, entry.target)
-            else:
-                seen[known] = (entry.key, _now(entry))
+            target, key, _, attribute = entry
+            seen[id(target), key] = (key, target if attribute else _now(entry))
         return list(seen.values())
 
     def rewind(self, mark: int) -> Changes:
         """Go back to a state; what had changed since."""
         changed: Changes = {}
         for entry in reversed(self._entries[mark:]):
-            known = (id(entry.target), entry.key)
+            known = (id(entry[0]), entry[1])
             if known not in changed:
                 changed[known] = (entry, _now(entry))
             _restore(entry)
@@ -78,16 +71,17 @@ class Journal:
             self._write(entry, b if a is _UNBOUND else a if b is _UNBOUND else _joined(a, b, entry))
 
     def _write(self, entry: _Entry, value: Any) -> None:
+        target, key, _, attribute = entry
         if value is _UNBOUND:
             return
-        if entry.attribute:
-            self.put(entry.target, entry.key, value)
+        if attribute:
+            self.put(target, key, value)
         else:
-            self.set(entry.target, entry.key, value)
+            self.set(target, key, value)
 
 
 def _joined(one: Any, other: Any, entry: _Entry) -> Any:
-    if not entry.attribute:
+    if not entry[3]:
         return join(one, other)
     if isinstance(one, list) and isinstance(other, list):
         return one if len(one) >= len(other) else other
@@ -95,15 +89,15 @@ def _joined(one: Any, other: Any, entry: _Entry) -> Any:
 
 
 def _now(entry: _Entry) -> Any:
-    if entry.attribute:
-        return getattr(entry.target, entry.key)
-    return entry.target.get(entry.key, _UNBOUND)
+    target, key, _, attribute = entry
+    return getattr(target, key) if attribute else target.get(key, _UNBOUND)
 
 
 def _restore(entry: _Entry) -> None:
-    if entry.attribute:
-        setattr(entry.target, entry.key, entry.old)
-    elif entry.old is _UNBOUND:
-        entry.target.pop(entry.key, None)
+    target, key, old, attribute = entry
+    if attribute:
+        setattr(target, key, old)
+    elif old is _UNBOUND:
+        target.pop(key, None)
     else:
-        entry.target[entry.key] = entry.old
+        target[key] = old

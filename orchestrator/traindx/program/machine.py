@@ -165,7 +165,7 @@ class Machine:
 
     def bind(self, name: str, value: Value) -> None:
         """Give a name its value, where Python would."""
-        self.journal.set(self.scope.names, name, value)
+        self.journal.set(self.frames[-1].scope.names, name, value)
 
     def import_file(self, name: str) -> Imported | None:
         """A module of the program by its dotted name, followed on first use."""

@@ -134,13 +134,16 @@ class Tensor(Value):
     def but(self, **changes: Any) -> Tensor:
         """The same tensor with some fields changed; written out, because it is most of what is done to tensors."""
         made = object.__new__(Tensor)
-        for name in Tensor.__slots__:
-            object.__setattr__(made, name, changes[name] if name in changes else getattr(self, name))
+        for name, read, write in _FIELDS:
+            write(made, changes[name] if name in changes else read(self))
         return made
 
     def marked(self, *marks: str) -> Tensor:
         """The same tensor with more marks."""
         return self.but(marks=self.marks | frozenset(marks))
+
+
+_FIELDS = [(name, slot.__get__, slot.__set__) for name in Tensor.__slots__ for slot in [vars(Tensor)[name]]]
 
 
 @dataclass(slots=True, eq=False)

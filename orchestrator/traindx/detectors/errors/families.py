@@ -12,6 +12,7 @@ from traindx.detectors.errors.root import EXCEPTION, Logged, Reading, first_caus
 from traindx.detectors.errors.telling import own_frame, told
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.logs.frames import FATAL
+from traindx.readers.logs.ranks import rank_in_name
 from traindx.readers.model import LogError
 from traindx.vocabulary.error_texts import error_by_itself, error_patterns
 from traindx.vocabulary.exceptions import known_exceptions
@@ -56,8 +57,9 @@ def detect(
 
 def _of_cause(cause: Reading, readings: Sequence[Reading], code: Sequence[CodeUnit]) -> Signal:
     facts: dict[str, Fact] = dict(cause.facts)
-    if cause.rank is not None:
-        facts["rank"] = cause.rank
+    rank = _rank(cause)
+    if rank is not None:
+        facts["rank"] = rank
     after = [one for one in readings if one is not cause and not one.survived and one.role not in {None, "advice"}]
     if after:
         facts["followed_by"] = len(after)
@@ -65,8 +67,15 @@ def _of_cause(cause: Reading, readings: Sequence[Reading], code: Sequence[CodeUn
         facts["crashed_in"] = _called_in(cause.row)
     if cause.family is None:
         return _unexplained(cause.row, [one.row for one in readings], code, facts)
-    signal = told(cause.family.name, cause.family.means, cause.row, code, facts)
+    where = "" if rank is None else f", on rank {rank}"
+    signal = told(cause.family.name, f"{cause.family.means}{where}", cause.row, code, facts)
     return signal.model_copy(update={"strength": cause.family.strength})
+
+
+def _rank(cause: Reading) -> int | None:
+    """The rank it was; what a file's name counts may be machines."""
+    named = rank_in_name(cause.row.source) if cause.row.rank is None else None
+    return cause.rank if named is None or named.kind not in {"node", "host"} else None
 
 
 def _called_in(row: LogError) -> str:

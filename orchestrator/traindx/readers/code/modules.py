@@ -70,11 +70,10 @@ class Modules:
     def named(self, name: str, importer: str) -> Iterator[str]:
         """The file of the run that a module's name leads to: the one nearest to the importing file."""
         wanted = name.replace(".", "/")
-        candidates = [
-            path
-            for path in self._by_name.get(wanted.rpartition("/")[2], ())
-            if path != importer and _ends_with(path, wanted) and path.endswith(".py")
-        ]
+        known = self._by_name.get(wanted.rpartition("/")[2])
+        if known is None:
+            return
+        candidates = [path for path in known if path != importer and _ends_with(path, wanted) and path.endswith(".py")]
         if candidates:
             yield min(candidates, key=lambda path: (-_shared(path, importer), path.count("/"), path))
 

@@ -34,6 +34,10 @@ _SIGN = re.compile(
 )
 _WORDS = (b"import ", b"from ", b"def ", b"class ", b"async def ", b"if __name__ ")
 """what each of these lines begins with"""
+_LETTERS = 4
+"""letters that tell one of these words"""
+_SMALL = 1 << 18
+"""bytes that are searched for the words themselves: less than numpy takes to get going"""
 _COMMENT = re.compile(rb"\s*(?:#.*)?$")
 _QUOTES = re.compile(rb"[rR]?(\"\"\"|''')")
 _CODE_LIKE = re.compile(
@@ -109,8 +113,23 @@ def _signs(handle: BinaryIO) -> list[int]:
 
 def _signs_in(data: bytes) -> list[int]:
     """Where such lines begin. Looking for plain words first spares a log without any the search line by line."""
-    likely = data.startswith(_WORDS) or any(b"\n" + word in data for word in _WORDS)
+    likely = data.startswith(_WORDS) or (
+        _begin_alike(data) if len(data) > _SMALL else any(b"\n" + word in data for word in _WORDS)
+    )
     return [sign.start() for sign in _SIGN.finditer(data)] if likely else []
+
+
+def _begin_alike(data: bytes) -> bool:
+    """Whether a line after the first begins with one of the words, by their first letters."""
+    import numpy as np
+
+    raw = np.frombuffer(data, dtype=np.uint8)
+    lines = np.flatnonzero(raw[:-_LETTERS] == ord("\n")) + 1
+    for letter in range(_LETTERS):
+        right = np.zeros(256, dtype=np.bool_)
+        right[[word[letter] for word in _WORDS]] = True
+        lines = lines[right.take(raw.take(lines + letter))]
+    return len(lines) > 0
 
 
 def _stretches(places: list[int]) -> list[tuple[int, int]]:

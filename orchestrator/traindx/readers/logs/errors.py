@@ -16,6 +16,7 @@ from traindx.readers.logs.frames import FATAL, Fault, Traceback, ipython_frame
 from traindx.readers.logs.lines import RawBlocks
 from traindx.readers.logs.ranks import LABEL, labels_ranks, prefix_of
 from traindx.readers.logs.resumed import speaks_of_resuming
+from traindx.readers.logs.unusual import UnusualLines
 from traindx.readers.model import LogError
 from traindx.vocabulary.collectives import COLLECTIVE
 from traindx.vocabulary.error_texts import error_by_itself
@@ -31,7 +32,6 @@ _LAST = 50
 """errors and warnings that are kept from its end"""
 _KEPT = {"error": "errors", "warning": "warnings", "collective": "reports of ranks"}
 _MOST_CLEAN = 20_000
-_NUMERALS = b"0123456789"
 _WORDS = tuple(
     word.encode()
     for word in (
@@ -291,44 +291,66 @@ def read_errors(
     remark: Callable[[str], None] | None = None,
     resumed: Callable[[int], None] | None = None,
     allowance: Allowance | None = None,
+    compiled: bool = True,
 ) -> list[LogError]:
     """The errors and warnings of a log in the order of its lines; each once, with how often it came.
 
-    `resumed` hears of every line in which the run says that it goes on from a checkpoint.
+    `resumed` hears of every line in which the run says that it goes on from a checkpoint. `compiled` code is used for
+    large files, where there is some.
     """
     reader = _Reader(source)
     # Without their digits, the lines of a log are few: each of them is searched for telling words once.
     clean: set[bytes] = set()
     resuming: set[bytes] = set()
+    unusual = UnusualLines(compiled)
     blocks = RawBlocks(handle, allowance=allowance)
     for first, data in blocks:
+        blocks.count = unusual.line_feeds
         reader.forget(first)
         reader.labelled = reader.labelled or (first == 1 and labels_ranks(data))
-        bare = data.translate(None, _NUMERALS).split(b"\n")
-        fresh = set(bare) - clean
+        bare = unusual.of(data)
+        fresh = {line for _, line in bare} - clean
         telling = _telling(fresh)
         resuming |= speaks_of_resuming(fresh) if resumed is not None and len(resuming) < _FIRST else set()
-        if resumed is not None and not resuming.isdisjoint(bare):
-            for place, line in enumerate(bare):
+        if resumed is not None and resuming:
+            for place, line in bare:
                 if line in resuming:
                     resumed(first + place)
         clean = (clean | (fresh - telling)) if len(clean) < _MOST_CLEAN else set()
-        if not (telling or reader.busy):
-            continue
-        for place, line in enumerate(data.split(b"\n")):
-            if line and (reader.busy or bare[place] in telling):
-                quiet = not reader.busy
-                noted = reader.noted
-                for part in line.decode(errors="replace").split("\r"):
-                    if part:
-                        reader.line(first + place, part)
-                if quiet and not reader.busy and noted == reader.noted and not _NUMBERED.search(line):
-                    telling.discard(bare[place])  # `val_error: 0.25` says the same whatever its numbers are
-                    clean.add(bare[place])
+        if telling or reader.busy:
+            _read_lines(reader, first, data, bare, telling, clean)
+        unusual.call_usual(line in clean and line not in resuming for _, line in bare)
     for text in [*reader.remarks(), *(f"`{source}`: {trouble}" for trouble in blocks.troubles)]:
         if remark is not None:
             remark(text)
     return reader.found()
+
+
+def _read_lines(
+    reader: _Reader,
+    first: int,
+    data: bytes,
+    unusual: list[tuple[int, bytes]],
+    telling: set[bytes],
+    clean: set[bytes],
+) -> None:
+    """Read the telling lines of a block, and those that matter after them."""
+    bare = dict(unusual)
+    lines = data.split(b"\n")
+    places = iter([place for place, line in unusual if line in telling])
+    at = 0 if reader.busy else next(places, len(lines))
+    while at < len(lines):
+        line = lines[at]
+        if line and (reader.busy or bare.get(at) in telling):
+            quiet = not reader.busy
+            noted = reader.noted
+            for part in line.decode(errors="replace").split("\r"):
+                if part:
+                    reader.line(first + at, part)
+            if quiet and not reader.busy and noted == reader.noted and not _NUMBERED.search(line):
+                telling.discard(bare[at])  # `val_error: 0.25` says the same whatever its numbers are
+                clean.add(bare[at])
+        at = at + 1 if reader.busy else next((place for place in places if place > at), len(lines))
 
 
 def _telling(lines: set[bytes]) -> set[bytes]:

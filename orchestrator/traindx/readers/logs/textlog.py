@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -42,6 +42,8 @@ class Plan:
     columns: list[tuple[int, Column]]
     shape: tuple[str, ...] = ()
     """the text around the numbers"""
+    rank: int = -1
+    """the rank that writes these lines; -1 where none is told"""
 
 
 class LogReader:
@@ -61,6 +63,8 @@ class LogReader:
         """by the text around the numbers"""
         self._plans: dict[tuple[int, tuple[str, ...]], Plan] = {}
         """by the rank that speaks (-1 for none) and that text"""
+        self._without_texts: set[tuple[int, tuple[str, ...]]] = set()
+        """plans none of whose columns keeps the spelling of its points"""
 
     def block(self, first: int, text: str) -> None:
         """Take in a stretch of text that starts at line `first`."""
@@ -103,8 +107,18 @@ class LogReader:
             if column is not None:
                 column.unit = column.unit or measured.unit
                 columns.append((measured.index, column))
-        plan = self._plans[rank, shape] = Plan(form, columns, shape)
+        plan = self._plans[rank, shape] = Plan(form, columns, shape, rank)
         return plan
+
+    def keeps_no_texts(self, ranks: Iterable[int], shape: tuple[str, ...]) -> bool:
+        """Whether the spelling of nothing that these ranks write is kept; once it is not, it never is again."""
+        for rank in ranks:
+            if (rank, shape) not in self._without_texts:
+                plan = self.plan(rank, shape)
+                if plan is not None and any(column.spells for _, column in plan.columns):
+                    return False
+                self._without_texts.add((rank, shape))
+        return True
 
     def remarks(self, source: str) -> list[str]:
         """What was left out, in words."""
@@ -190,7 +204,9 @@ def read_log(handle: BinaryIO, source: str, allowance: Allowance | None = None) 
         bulk.block(first, data)
         if first == 1 and size:
             reader.columns.expect(len(block) / size)
-        reader.columns.bound()
+        bulk.bound()
+    if bulk is not None:
+        bulk.finish()
     reader.long_lines += blocks.long_lines
     troubles = [f"`{source}`: {trouble}" for trouble in blocks.troubles]
     return reader.columns.series(source), reader.remarks(source) + troubles

@@ -1,4 +1,4 @@
-"""The compiled reader of numbers (`numbers.c`, `measure.c`), loaded where the package was built with a compiler."""
+"""The compiled readers (`numbers.c`, `measure.c`, `lines.c`), loaded where the package was built with a compiler."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
 
 HEAD = 16 << 10
 """bytes from which the length of a row is guessed"""
@@ -41,6 +42,11 @@ class Library:
         self._rows.argtypes = [text, count, ctypes.c_uint8, *[count] * 2, *[place] * 6, count, *[place] * 2]
         self._measure = code.traindx_measure
         self._measure.restype, self._measure.argtypes = None, [place, count, ctypes.c_int32, place]
+        self._new_forms, self._know_forms = code.traindx_new_forms, code.traindx_know_forms
+        for function in (self._new_forms, self._know_forms):
+            function.restype = count
+        self._new_forms.argtypes = [text, count, place, count, ctypes.c_uint64, *[place] * 4]
+        self._know_forms.argtypes = [place, count, place, count]
         self._powers = np.array([_leading_bits(power) for power in _POWERS], dtype=np.uint64)
 
     def numbers(self, data: npt.NDArray[np.uint8], starts: Places, ends: Places) -> tuple[Floats, Places]:
@@ -53,6 +59,28 @@ class Library:
             *(self._powers.ctypes.data, values.ctypes.data, hard.ctypes.data),
         )
         return values, hard[:many]
+
+    def lines(self, data: bytes) -> int:
+        """How many line feeds there are."""
+        found: int = self._lines(data, len(data))
+        return found
+
+    def new_forms(self, data: bytes, lines: int, table: Words, seed: int) -> tuple[Places, Places, Places, Words]:
+        """Numbers (from 0), begins, ends and hashes of the lines, at most so many, whose form is not in a table."""
+        places = np.empty((3, lines), dtype=np.int64)
+        hashes = np.empty(lines, dtype=np.uint64)
+        many = self._new_forms(
+            *(data, len(data), table.ctypes.data, len(table) - 1, seed),
+            *(row.ctypes.data for row in places),
+            hashes.ctypes.data,
+        )
+        return places[0, :many], places[1, :many], places[2, :many], hashes[:many]
+
+    def know_forms(self, table: Words, hashes: Words) -> int:
+        """Put hashes into a table, which has to have room for them; how many are new."""
+        hashes = np.ascontiguousarray(hashes)
+        found: int = self._know_forms(table.ctypes.data, len(table) - 1, hashes.ctypes.data, len(hashes))
+        return found
 
     def measure(self, data: npt.NDArray[np.uint8], count: int, kind: int, told: Floats) -> None:
         """Add what so many stored numbers tell: NaN, Inf, -Inf, zeros, lowest, highest, squares."""

@@ -101,12 +101,61 @@ WITH_AVX static inline void eight_more(__m256 here, struct running *now) {
 
 WITH_AVX static inline __m128i sixteen_bytes(const uint8_t *data) { return _mm_loadu_si128((const __m128i *)data); }
 
+/* The squares of eight numbers, which stand in the upper halves of as many words. */
+WITH_AVX static inline void eight_squares(__m256i words, __m256d *first, __m256d *second) {
+  __m256 here = _mm256_castsi256_ps(words);
+  __m256d one = _mm256_cvtps_pd(_mm256_castps256_ps128(here)), other = _mm256_cvtps_pd(_mm256_extractf128_ps(here, 1));
+  *first = _mm256_fmadd_pd(one, one, *first);
+  *second = _mm256_fmadd_pd(other, other, *second);
+}
+
+/* The same as `eight_at_a_time` for bfloat16. Range and zeros are told by the bits, sixteen at a time: as signed
+   integers the highest is the largest number unless all are negative, as unsigned ones it is the lowest unless none is.
+   Where all have one sign, 0 is returned and the others do it. */
+WITH_AVX static int64_t sixteen_at_a_time(const uint8_t *data, int64_t count, struct measure *told) {
+  const __m256i upper = _mm256_set1_epi32((int32_t)0xffff0000u), size = _mm256_set1_epi16(0x7fff);
+  __m256i highest = _mm256_set1_epi16(INT16_MIN), lowest = _mm256_setzero_si256(), zeros = _mm256_setzero_si256();
+  __m256d sums[4] = {_mm256_setzero_pd(), _mm256_setzero_pd(), _mm256_setzero_pd(), _mm256_setzero_pd()};
+  int64_t whole = count - count % 16;
+  for (int64_t n = 0; n < whole; n += 16) {
+    __m256i here = _mm256_loadu_si256((const __m256i *)(data + 2 * n));
+    highest = _mm256_max_epi16(highest, here);
+    lowest = _mm256_max_epu16(lowest, here);
+    zeros = _mm256_sub_epi16(zeros, _mm256_cmpeq_epi16(_mm256_and_si256(here, size), _mm256_setzero_si256()));
+    eight_squares(_mm256_slli_epi32(here, 16), &sums[0], &sums[1]);
+    eight_squares(_mm256_and_si256(here, upper), &sums[2], &sums[3]);
+  }
+  double parts[4], squares = 0;
+  int16_t highs[16], many[16], high = INT16_MIN;
+  uint16_t lows[16], low = 0;
+  _mm256_storeu_pd(parts, _mm256_add_pd(_mm256_add_pd(sums[0], sums[1]), _mm256_add_pd(sums[2], sums[3])));
+  _mm256_storeu_si256((__m256i *)highs, highest);
+  _mm256_storeu_si256((__m256i *)lows, lowest);
+  _mm256_storeu_si256((__m256i *)many, zeros);
+  for (int lane = 0; lane < 4; lane++) squares += parts[lane];
+  for (int lane = 0; lane < 16; lane++) {
+    high = highs[lane] > high ? highs[lane] : high;
+    low = lows[lane] > low ? lows[lane] : low;
+  }
+  if (!isfinite(squares) || high < 0 || low < 0x8000) return 0;
+  double top = as_float((uint32_t)high << 16), bottom = as_float((uint32_t)low << 16);
+  for (int lane = 0; lane < 16; lane++) told->zeros += many[lane];
+  told->squares += squares;
+  if (bottom < told->lowest) told->lowest = bottom;
+  if (top > told->highest) told->highest = top;
+  return whole;
+}
+
 WITH_AVX static inline __m256 widened(__m128i halves) {
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
 }
 
 /* The same as `several`, from any kind; the last numbers, fewer than sixteen, are left, and their place is returned. */
 WITH_AVX static int64_t eight_at_a_time(const uint8_t *data, int64_t count, int32_t kind, struct measure *told) {
+  if (kind == 3) {
+    int64_t done = sixteen_at_a_time(data, count, told);
+    if (done) return done;
+  }
   struct running now = {_mm256_set1_ps(INFINITY), _mm256_set1_ps(-INFINITY), _mm256_setzero_si256(),
                         _mm256_setzero_pd(), _mm256_setzero_pd()};
   struct running also = now; /* two at once: neither waits for the other's sums */

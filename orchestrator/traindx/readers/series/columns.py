@@ -63,6 +63,11 @@ class Column:
         """Whether the spelling of so many further points would be kept."""
         return self._texts is not None and self._count + more <= MOST_TEXTS
 
+    @property
+    def spells(self) -> bool:
+        """Whether the spelling of further points may be kept."""
+        return self._texts is not None
+
     def extend(
         self,
         values: Numbers,
@@ -164,6 +169,8 @@ class Columns:
         self._columns: dict[tuple[str, str, str, int], Column] = {}
         self._most_points, self._most_texts = most_points, most_texts
         self.overflow = False
+        self.room = 0
+        """points that may come before `bound` has anything to do, whichever columns get them"""
 
     def column(self, original: str, metric: MetricName, counted_by: str, rank: int = -1) -> Column | None:
         """The column for a spelling, a phase, a counter and a rank; None once the file has too many."""
@@ -190,6 +197,8 @@ class Columns:
                 break
             for column in longest:
                 column.thin(half)
+        kept = [column.kept for column in columns]
+        self.room = min(self._most_points - sum(kept), MOST_POINTS - max(kept, default=0))
         self._bound_texts(1.0)
 
     def expect(self, share: float) -> None:

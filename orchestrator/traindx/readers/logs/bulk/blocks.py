@@ -18,7 +18,7 @@ from traindx.readers.logs.bulk.block import Block
 from traindx.readers.logs.bulk.digits import Places, Truths, Words
 from traindx.readers.logs.bulk.layout import Layouts
 from traindx.readers.logs.bulk.parts import Part, by_rank
-from traindx.readers.logs.bulk.shares import give
+from traindx.readers.logs.bulk.shares import Shares
 from traindx.readers.logs.bulk.skeleton import Lines, Number, Skeleton, digits_of, learn, span, values
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class Bulk:
         self._known: dict[int, list[tuple[Skeleton, Plan | None]]] = defaultdict(list)
         self._skeletons = 0
         self._layouts = Layouts()
+        self._shares = Shares(reader)
 
     def block(self, first: int, data: bytes) -> None:
         """Take in a block that starts at line `first` and at the beginning of a line."""
@@ -77,7 +78,16 @@ class Bulk:
             read = self._rest(rest)
             self._layouts.learn(rest, self._reader)
             parts += [replace(part, units=rest.origin[part.units]) for part in read]
-        give(block, parts, self._reader)
+        self._shares.take(block, parts)
+
+    def bound(self) -> None:
+        """Thin the columns where they are too long, counting what waits to be told apart."""
+        self._shares.bound()
+
+    def finish(self) -> None:
+        """Hand over what waits."""
+        self._shares.hand_over()
+        self._reader.columns.bound()
 
     def _rest(self, block: Block) -> list[Part]:
         """Read lines of any layout."""

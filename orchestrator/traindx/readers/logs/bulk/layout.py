@@ -26,7 +26,7 @@ from traindx.readers.logs.bulk.digits import (
     eight,
     tens_power,
 )
-from traindx.readers.logs.bulk.parts import Part, by_rank
+from traindx.readers.logs.bulk.parts import Part, by_rank, distinct
 from traindx.readers.logs.bulk.skeleton import Number, Skeleton, learn
 
 if TYPE_CHECKING:
@@ -253,9 +253,10 @@ def _parts(plan: Plan | None, rows: Rows, units: Places, reader: LogReader) -> t
         return rows, []
     ranks = rows.ranks()
     if ranks is not None:
-        known = [rank for rank in np.unique(ranks).tolist() if reader.has_met(rank, plan.shape)]
-        met = np.isin(ranks, known)
-        if not bool(met.all()):
+        there = distinct(ranks)
+        known = [rank for rank in there if reader.has_met(rank, plan.shape)]
+        if len(known) < len(there):
+            met = np.isin(ranks, known)
             rows, ranks = rows.only(met), ranks[met]
     numbers = {place: rows.values(place) for place in rows.layout.numbers}
     return rows, by_rank(plan, ranks, units[rows.good], numbers, rows.texts, reader)

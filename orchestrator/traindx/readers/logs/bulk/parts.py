@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     """how the number at a place is spelt in some of the lines (None: in all), each with a line feed"""
 
 
+_MOST_COUNTED = 1 << 16
+"""ranks that are counted in a table"""
+
+
 @dataclass(frozen=True)
 class Part:
     """Lines of one plan, with the numbers that the plan asks for, by their place in the line."""
@@ -26,6 +30,16 @@ class Part:
     units: Places
     numbers: dict[int, Floats]
     texts: dict[int, bytes]
+    ranks: Places | None = None
+    """the rank that speaks in each line, where lines of several stand together"""
+
+
+def distinct(ranks: Places) -> list[int]:
+    """Each rank once, in order."""
+    if int(ranks.max(initial=0)) < _MOST_COUNTED:
+        return np.flatnonzero(np.bincount(ranks)).tolist()
+    found: list[int] = np.unique(ranks).tolist()
+    return found
 
 
 def by_rank(
@@ -36,9 +50,14 @@ def by_rank(
     spell: Spell,
     reader: LogReader,
 ) -> list[Part]:
-    """The lines as one part, or where ranks wrote them as one part for each; the reader has met all of them."""
+    """The lines as one part, or where ranks wrote them as one part for each; the reader has met all of them.
+
+    Lines of which no spelling is kept stay together: they are told apart later, many blocks at once.
+    """
     if ranks is None or not len(ranks):
         return [Part(plan, units, numbers, _texts(plan, spell, len(units), None))] if len(units) else []
+    if reader.keeps_no_texts(distinct(ranks), plan.shape):
+        return [Part(plan, units, numbers, {}, ranks)]
     order = np.argsort(ranks, kind="stable")
     sorted_ranks = ranks[order]
     cuts = [0, *(np.flatnonzero(np.diff(sorted_ranks)) + 1).tolist(), len(order)]
