@@ -167,7 +167,7 @@ def _subscript(m: Machine, target: ast.Subscript, value: Value, node: ast.AST) -
     owner = evaluate(m, target.value)
     key = evaluate(m, target.slice) if not isinstance(target.slice, ast.Slice) else UNKNOWN
     if isinstance(owner, Mapping):
-        spelled = str(key.value) if isinstance(key, Plain) else "?"
+        spelled = str(key.value) if isinstance(key, Plain) and key.value is not None else "?"
         m.journal.put(owner, "entries", {**owner.entries, spelled: value})
     elif isinstance(owner, Items):
         at = key.value if isinstance(key, Plain) else None

@@ -133,7 +133,8 @@ def comprehension(
     m.frames.append(Frame(None, scope))
     rows: list[list[Value]] = []
     loop = m.loop(node, _source(first))
-    for number, element in enumerate(known, 1):
+    since = len(m.trace.events)
+    for number, element in enumerate(_again_where_it_trains(m, known, _is_short(first), since), 1):
         m.tick()
         with m.turn(loop, number):
             binding.bind(m, node.generators[0].target, element, node)
@@ -145,6 +146,13 @@ def comprehension(
             rows.append([expressions.evaluate(m, part) for part in elements])
     m.frames.pop()
     return rows
+
+
+def _again_where_it_trains(m: Machine, known: list[Value], short: bool, since: int) -> Iterator[Value]:
+    """The elements; one that stands for many a second time, where going through it trains something."""
+    yield from known
+    if not short and any(event.kind in {"backward", "recurrent"} for event in m.trace.events[since:]):
+        yield from known[:1]
 
 
 def _kept(m: Machine, generator: ast.comprehension) -> bool:

@@ -27,16 +27,24 @@ def carried_on(m: Machine, node: ast.Assign, value: Value, since: int) -> Value:
         return value
     target = node.targets[0]
     given, at = _handed_on(target, node.value) if isinstance(node.value, ast.Call) else (None, None)
-    layer: Layer | None = None
-    if given is not None and isinstance(node.value, ast.Call):
-        layer = _callee(m, node.value)
-    elif isinstance(target, ast.Attribute) and m.inside_modules and _mentions(node.value, target):
-        given, layer = target, _layer(m, id(node))
-        if not isinstance(value, Tensor) or not value.deps:
-            return value
+    layer = _callee(m, node.value) if given is not None and isinstance(node.value, ast.Call) else None
+    if layer is None and isinstance(target, ast.Attribute) and _comes_from(m, target, value):
+        given, at, layer = target, None, _layer(m, id(node))
     if given is None or layer is None or any(event.kind == "recurrent" for event in m.trace.events[since:]):
         return value
     return _step(m, node.value, value, at, given, layer)
+
+
+def _comes_from(m: Machine, target: ast.Attribute, value: Value) -> bool:
+    """Whether layers computed a value from what the field held before."""
+    from traindx.program.expressions import evaluate
+
+    if not isinstance(value, Tensor) or not value.deps or value.loss is not None or value.shape == ():
+        return False
+    before = evaluate(m, target)
+    if not isinstance(before, Tensor):
+        return False
+    return bool(before.states & value.states) or (bool(before.origin) and before.origin <= value.origin)
 
 
 def _handed_on(target: ast.expr, call: ast.Call) -> tuple[ast.expr | None, int | None]:
@@ -100,11 +108,25 @@ def _step(m: Machine, node: ast.expr, value: Value, at: int | None, name: ast.ex
         return value
     if all(tensor.loss is not None or tensor.shape == () for tensor in parts_of(part)):
         return value
-    m.event("recurrent", node, layer, input=Tensor(), state=state, length=None, name=_spelled(name))
+    x = _input(m, node, name)
+    length = 1 if "time-step" in x.marks else None
+    m.event("recurrent", node, layer, input=x, state=state, length=length, name=_spelled(name))
     made = _marked(part, frozenset({(layer.number, m.serial)}))
     if at is None or not isinstance(value, Items):
         return made
     return Items([*value.items[:at], made, *value.items[at + 1 :]], value.kind, value.more)
+
+
+def _input(m: Machine, node: ast.expr, state: ast.expr) -> Tensor:
+    """What goes in beside the state."""
+    from traindx.program.expressions import evaluate
+
+    for part in node.args if isinstance(node, ast.Call) else ():
+        if part is not state and isinstance(part, ast.Name | ast.Subscript):
+            found = evaluate(m, part)
+            if isinstance(found, Tensor):
+                return found
+    return Tensor()
 
 
 def _marked(value: Value, states: frozenset[tuple[int, int]]) -> Value:
@@ -115,10 +137,3 @@ def _marked(value: Value, states: frozenset[tuple[int, int]]) -> Value:
     if isinstance(value, Mapping):
         return Mapping({key: _marked(part, states) for key, part in value.entries.items()}, value.more)
     return value
-
-
-def _mentions(node: ast.expr, target: ast.Attribute) -> bool:
-    """Whether an expression reads what it is assigned to, other than by adding to it."""
-    spelled = ast.unparse(target)
-    parts = [part for part in ast.walk(node) if isinstance(part, ast.Attribute) and ast.unparse(part) == spelled]
-    return bool(parts) and any(isinstance(part, ast.Call) for part in ast.walk(node))

@@ -118,7 +118,7 @@ def _of_items(owner: Items, key: Value) -> Value:
 
 
 def _of_mapping(owner: Mapping, key: Value) -> Value:
-    name = str(key.value) if isinstance(key, Plain) else "?"
+    name = str(key.value) if isinstance(key, Plain) and key.value is not None else "?"
     if name in owner.entries:
         return owner.entries[name]
     if owner.entries and (not isinstance(key, Plain) or key.sure == "varies"):

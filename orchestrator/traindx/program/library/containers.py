@@ -80,7 +80,8 @@ def _of_mapping(m: Machine, owner: Mapping, name: str, call: Call) -> Value | No
         return Items(rows, "list", owner.more)
     if name in {"get", "pop", "setdefault"} and call.args:
         key = call.args[0]
-        found = owner.entries.get(str(key.value)) if isinstance(key, Plain) else None
+        spelled = str(key.value) if isinstance(key, Plain) and key.value is not None else "?"
+        found = owner.entries.get(spelled)
         if found is not None and name == "pop" and isinstance(key, Plain):
             rest = {told: value for told, value in owner.entries.items() if told != str(key.value)}
             m.journal.put(owner, "entries", rest)

@@ -154,7 +154,10 @@ def fit(m: Machine, module: Instance, call: Call, loaders: list[Value | None], t
             batches = batches or m.loop(call.node, source)
             for turn in (1, 2):
                 with m.turn(batches, turn):
-                    _step(m, module, training, stream_of(m, source).element, call, optimizers, automatic, trainer)
+                    element = stream_of(m, source).element
+                    _hook(m, module, "on_train_batch_start", [element, Plain(None, "varies")], call)
+                    _step(m, module, training, element, call, optimizers, automatic, trainer)
+                    _hook(m, module, "on_train_batch_end", [UNKNOWN, element, Plain(None, "varies")], call)
             _validate(m, module, validation, call)
             _hook(m, module, "on_train_epoch_end", [], call)
     return Plain(None)

@@ -51,6 +51,8 @@ _WRAPPERS = frozenset(["DataParallel", "DistributedDataParallel", "FullyShardedD
                        "script",
                        "SyncBatchNorm", "convert_sync_batchnorm", "get_peft_model", "trace",
                        "fully_shard"])  # fmt: skip
+_NO_MODEL = re.compile(r"Tokenizer|Processor|Config|Extractor|Scheduler|Dataset|Transforms?$|Collator|^get_")
+"""classes of libraries that are loaded like models"""
 _PRETRAINED = re.compile(r"^(?:torchvision\.models|timm|segmentation_models_pytorch|efficientnet_pytorch|open_clip)\.")
 _WITH_PARAMETERS = frozenset(
     ["MultiheadAttention", "Embedding", "EmbeddingBag", "PReLU", "Parameter", "?", "pretrained"]
@@ -65,7 +67,7 @@ def construct(m: Machine, full: str, last: str, call: Call) -> Value | None:
     if last == "Parameter" and full.startswith("torch"):
         return _parameter(m, call)
     if last == "from_pretrained" or _PRETRAINED.match(full):
-        if any(word in full.lower() for word in ("token", "processor", "config", "dataset", "scheduler", "transform")):
+        if _NO_MODEL.search(full.removesuffix(".from_pretrained").rpartition(".")[2]):
             return None
         layer = _layer(m, call, "pretrained")
         layer.fields["@training"] = Plain(

@@ -268,6 +268,24 @@ def _rebind(m: Machine, call: Call, value: Tensor) -> None:
     func = call.node.func
     if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name | ast.Attribute | ast.Subscript):
         binding.bind(m, func.value, value, call.node)
+        _in_its_list(m, func.value)
+
+
+def _in_its_list(m: Machine, name: ast.expr) -> None:
+    """`for part in state: part.detach_()`: what the list holds changes with it."""
+    from traindx.program.expressions import evaluate
+
+    loop = m.turns[-1].loop.node if m.turns else None
+    if not isinstance(loop, ast.For) or not isinstance(name, ast.Name) or not isinstance(loop.target, ast.Name):
+        return
+    held = (
+        evaluate(m, loop.iter)
+        if loop.target.id == name.id and isinstance(loop.iter, ast.Name | ast.Attribute)
+        else None
+    )
+    if isinstance(held, Items):
+        cut = [part.but(graph=NOTHING, deps=NOTHING) if isinstance(part, Tensor) else part for part in held.items]
+        m.journal.put(held, "items", cut)
 
 
 def _reduced(m: Machine, name: str, owner: Tensor, args: list[Value], call: Call) -> Value:

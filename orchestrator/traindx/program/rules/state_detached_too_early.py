@@ -13,6 +13,7 @@ States that are detached between windows, each with its backward pass; rollouts 
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
@@ -30,7 +31,7 @@ ID = "state-detached-too-early"
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at states that arrive without a graph where a backward is still to come."""
     trace = analysis.trace
-    found = [*_in_windows(analysis, trace), *_before_the_loss(trace)]
+    found = [*_in_windows(analysis, trace), *_before_the_loss(trace), *_all_but_a_few(analysis)]
     yield from found or _handed_over(analysis)
 
 
@@ -60,6 +61,40 @@ def _in_windows(analysis: Analysis, trace: Trace) -> Iterator[Finding]:
             facts={"state": outer_name(call), "detach_place": place.text, "backward_place": later.place.text},
             also=((later.place, "cannot go back by more than one step"),),
         )
+
+
+def _all_but_a_few(analysis: Analysis) -> Iterator[Finding]:
+    """`if t % horizon: h = h.detach()`: the guard holds for every step but each n-th one."""
+    trace = analysis.trace
+    learning = loops_with(trace, "backward", "step")
+    done: set[int] = set()
+    for cut in trace.of("cut"):
+        value = cut.subject
+        if not isinstance(value, Tensor) or not value.states or not cut.turns or id(cut.place.node) in done:
+            continue
+        test = cut.guards[-1] if cut.guards else None
+        if test is None or not _is_remainder(test) or id(cut.turns[-1].loop.node) in learning:
+            continue
+        later = _backward_after(trace, cut)
+        if later is None:
+            continue
+        done.add(id(cut.place.node))
+        yield Finding(
+            ID,
+            cut.place,
+            f"`{ast.unparse(test)}` holds for nearly every step: the state is detached in all but a few, and the"
+            f" backward pass at {later.place.text} cannot go back through time",
+            facts={"state": "the state", "detach_place": cut.place.text, "backward_place": later.place.text},
+            also=((later.place, "cannot go back by more than a step or two"),),
+        )
+
+
+def _is_remainder(test: ast.expr) -> bool:
+    """`t % n`, `t % n != 0`, `t % n > 0`: true where n does not divide t."""
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.NotEq | ast.Gt):
+        zero = test.comparators[0]
+        return isinstance(zero, ast.Constant) and zero.value == 0 and _is_remainder(test.left)
+    return isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod)
 
 
 def _handed_over(analysis: Analysis) -> Iterator[Finding]:

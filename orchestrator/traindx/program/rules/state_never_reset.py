@@ -32,6 +32,12 @@ _BOUNDARY = re.compile(
     re.IGNORECASE,
 )
 """names of what says that a sequence or an episode begins or ends"""
+_EACH_NEW = re.compile(
+    r"(?:^|_)(?:recs?|recordings?|patients?|subjects?|sessions?|episodes?|sequences?|seqs?|videos?|clips?|songs?|tracks?"
+    r"|speakers?|utterances?|utts?|users?|documents?|docs?|stor(?:y|ies)|games?|traj\w*|dialog\w*|sentences?)(?:_|$)",
+    re.IGNORECASE,
+)
+"""names of things that have nothing to do with each other"""
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
@@ -46,10 +52,11 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             continue
         if id(loop.node) not in learning or not is_certain(call) or not call.grad:
             continue
-        # A loop over files or days goes on in time; one that only counts starts the same data again.
-        if not _counts(loop):
-            continue
         inner = call.turns[-1].loop
+        # A loop over files or days goes on in time; one that only counts starts the same data again, and recordings,
+        # patients or songs have nothing to do with each other.
+        if not _counts(loop) and not _over_others(loop, inner):
+            continue
         done.add(id(call.place.node))
         name = outer_name(call)
         born = first_value(call, name)
@@ -117,6 +124,16 @@ def _counts(loop: Loop) -> bool:
     if not isinstance(source, Made) or source.kind != "range" or len(source.args) > 2:
         return False
     return not _chooses(loop.node, {loop.variable} if loop.variable else set())
+
+
+def _over_others(loop: Loop, inner: Loop) -> bool:
+    """Whether a loop goes through things that begin anew each, and the inner one through the pieces of one of them."""
+    if not isinstance(loop.node, ast.For) or not isinstance(inner.node, ast.For):
+        return False
+    names = {getattr(part, "attr", getattr(part, "id", "")) for part in ast.walk(loop.node.iter)}
+    names |= set(_given(loop.node.target))
+    pieces = {part.id for part in ast.walk(inner.node.iter) if isinstance(part, ast.Name)}
+    return any(_EACH_NEW.search(name) for name in names) and bool(pieces & set(_given(loop.node.target)))
 
 
 def _chooses(node: ast.AST, names: set[str]) -> bool:

@@ -22,7 +22,7 @@ from traindx.program.finding import Finding
 from traindx.program.library.recurrent import is_fresh, parts_of
 from traindx.program.queries import is_true, loops_with
 from traindx.program.trace import Event
-from traindx.program.values import Items, Made, Place, Stream, Tensor
+from traindx.program.values import Items, Layer, Made, Place, Stream, Tensor
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import all_nodes
 
@@ -32,7 +32,7 @@ ID = "state-reset-every-step"
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at calls with one time step and a new state, in a loop."""
     trace = analysis.trace
-    found = [*_kept_for_nothing(analysis), *_twice(analysis)]
+    found = [*_kept_for_nothing(analysis), *_twice(analysis), *_never_given(analysis)]
     yield from found
     done: set[int] = set()
     for call in trace.of("recurrent"):
@@ -125,6 +125,42 @@ def _twice(analysis: Analysis) -> Iterator[Finding]:
                 ),
             )
             break
+
+
+def _never_given(analysis: Analysis) -> Iterator[Finding]:
+    """A state that is taken from every window and detached for the next one, which never gets it."""
+    trace = analysis.trace
+    done: set[int] = set()
+    for call in trace.of("recurrent"):
+        layer = call.subject
+        if not call.grad or not call.turns or not is_fresh(call.facts.get("state")) or not isinstance(layer, Layer):
+            continue
+        for cut in trace.of("cut"):
+            value = cut.subject
+            if not isinstance(value, Tensor) or cut.path != call.path or id(cut.place.node) in done:
+                continue
+            older = [serial for number, serial in value.states if number == layer.number and serial != call.path[-1]]
+            taken = any(
+                part.states & value.states
+                for other in trace.of("recurrent")
+                for part in parts_of(other.facts.get("state"))
+            )
+            if not older or taken or "detach" not in str(cut.facts.get("by")) or "hidden" in cut.facts:
+                continue
+            done.add(id(cut.place.node))
+            loop = call.turns[-1].loop
+            place = call.calls[-1] if call.calls else call.place
+            yield Finding(
+                ID,
+                place,
+                f"the state of the last window is detached at {cut.place.text} and never given to the next one: each"
+                f" iteration of the loop at {loop.place.text} begins with a new one",
+                facts={"state_place": call.place.text, "loop_place": loop.place.text},
+                also=(
+                    (cut.place, "prepares the state for the next window"),
+                    (call.place, "gets a new state every time"),
+                ),
+            )
 
 
 def _holds(call: Event, again: Event) -> bool:
