@@ -8,6 +8,7 @@ from traindx.detectors.curves.objective import objective
 from traindx.detectors.errors import collectives, stacks
 from traindx.detectors.errors.root import Logged, first_cause, read
 from traindx.readers import Run
+from traindx.readers.excerpts import error_tails
 from traindx.readers.series.closer import closer
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 from traindx.vocabulary.error_texts import error_patterns
@@ -64,5 +65,6 @@ def compare_ranks(given: Input, run: Run) -> RankReport:  # noqa: ARG001 - every
 def _failed_by_itself(run: Run) -> bool:
     """Whether a rank ended with an error of its own."""
     errors = [row for row in run.errors if row.kind == "error"]
-    first = first_cause(read(errors, error_patterns(run.project), Logged(run.series, run.once(objective))))
+    logged = Logged(run.series, run.once(objective), error_tails(run))
+    first = first_cause(read(errors, error_patterns(run.project), logged))
     return first is not None and first.role == "root"

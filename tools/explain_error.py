@@ -10,7 +10,7 @@ from traindx.detectors.errors import families, named_path, rank_branch, shapes, 
 from traindx.detectors.errors.root import Logged, Reading, first_cause, read
 from traindx.detectors.errors.telling import own_frame
 from traindx.readers import LogError, Run
-from traindx.readers.excerpts import read_excerpt
+from traindx.readers.excerpts import error_tails, read_excerpt
 from traindx.readers.model import Excerpt, Stretch
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 from traindx.vocabulary.error_texts import error_patterns
@@ -71,7 +71,7 @@ def explain_error(given: Input, run: Run) -> ErrorReport:
         logs = ", ".join(file.path for file in run.files if file.role == "log") or "no log file"
         raise NoData(f"no error or warning was printed; looked in: {logs}")
     most = given.max_errors
-    logged = Logged(run.series, run.once(objective))
+    logged = Logged(run.series, run.once(objective), error_tails(run))
     patterns = error_patterns(run.project)
     readings = read(printed, patterns, logged)
     first = first_cause(readings)

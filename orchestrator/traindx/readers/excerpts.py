@@ -50,6 +50,12 @@ def read_tail(run: Run, path: str, most: int = 256 << 10) -> Excerpt:
     return Excerpt(path, begins, begins + len(lines) - 1, tuple(line.rstrip("\r") for line in lines))
 
 
+def error_tails(run: Run, most: int = 64 << 10) -> Iterator[Excerpt]:
+    """The end of every text log in which an error was found."""
+    for path in dict.fromkeys(row.source for row in run.errors if not row.source.endswith(".ipynb")):
+        yield read_tail(run, path, most)
+
+
 def read_text(run: Run, path: str, most: int) -> str:
     """The beginning of a text file, with its line ends."""
     with run.texts.open(path) as handle:

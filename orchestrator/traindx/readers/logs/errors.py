@@ -53,6 +53,11 @@ _CHAIN = re.compile(r"During handling of the above exception|The above exception
 _EXCEPTION = re.compile(
     r"(?:[A-Za-z_]\w{0,80}\.){0,8}[A-Za-z_]\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Warning|Iteration)(?::|$)"
 )
+_IGNORED = re.compile(
+    r"Exception ignored (?:in|on|while)\b|Error in atexit\._run_exitfuncs:|--- Logging error ---"
+    r"|(?:Task|Future) exception was never retrieved"
+)
+"""headings of tracebacks after which the interpreter goes on: nobody waits for what raised"""
 _ANY_EXCEPTION = re.compile(r"[A-Za-z_][\w.]{0,160}(?::\s|$)")
 _QUOTED = re.compile(r"\"[^\"]{0,400}\"|`[^`]{0,400}`|(?<!\w)'[^']{0,400}'(?!\w)")
 _WARNING = re.compile(r"\b[A-Z]\w{0,60}Warning: ")
@@ -84,6 +89,8 @@ class _Reader:
         self._last: dict[str, int] = {}
         """the line of the last exception of each process"""
         self._chained: dict[str, int] = {}
+        self._ignored: set[str] = set()
+        """processes whose next traceback changes nothing"""
         self._sample = 0
         self._summary = 0
         """lines that are left of a launcher's summary"""
@@ -124,7 +131,11 @@ class _Reader:
         elif _SUMMARY in message:
             self._summary = _SUMMARY_LINES
         elif "Traceback (most recent call last)" in message[:80]:  # or `Original Traceback`, of a loader's worker
-            self._open[process] = Traceback(last=number, follows=self._chained.pop(process, 0))
+            ignored = process in self._ignored
+            self._ignored.discard(process)
+            self._open[process] = Traceback(last=number, follows=self._chained.pop(process, 0), ignored=ignored)
+        elif _IGNORED.match(message.lstrip()):
+            self._ignored.add(process)
         elif _CHAIN.match(message.lstrip()):
             self._chained[process] = self._last.get(process, 0)
         elif process in self._open:
@@ -182,7 +193,7 @@ class _Reader:
             del self._open[process]
             if traceback.frames and _ANY_EXCEPTION.match(message):
                 self._last[process] = number
-                self._note(number, line, message, "error", tuple(traceback.frames), traceback.follows)
+                self._note_raised(number, line, message, traceback)
                 self._message = _Message(process, message.strip())
             else:
                 self._single(number, line, message, "")
@@ -204,6 +215,10 @@ class _Reader:
         elif said in {"WARNING", "WARN", "W"} or _WARNING.search(message):
             self._note(number, line, message, "warning")
 
+    def _note_raised(self, number: int, line: str, message: str, traceback: Traceback) -> None:
+        frames = tuple(traceback.frames)
+        self._note(number, line, message, "error", frames, traceback.follows, ignored=traceback.ignored)
+
     def _note(
         self,
         number: int,
@@ -213,6 +228,8 @@ class _Reader:
         frames: tuple[tuple[str, int], ...] = (),
         follows: int = 0,
         rank: int | None = None,
+        *,
+        ignored: bool = False,
     ) -> None:
         # Warnings repeat with other numbers in them; two errors are the same only to the letter.
         self.noted += 1
@@ -221,7 +238,9 @@ class _Reader:
         if said.strip("*-=# "):
             rank = prefix_of(line, self.labelled)[1] if rank is None else rank
             told = rank if rank >= 0 else None
-            seen = LogError(self.source, number, line.strip()[:LONGEST], kind, frames, follows, rank=told)
+            seen = LogError(
+                self.source, number, line.strip()[:LONGEST], kind, frames, follows, rank=told, ignored=ignored
+            )
             if COLLECTIVE.search(said):  # every rank says the same of itself
                 self._kept["collective"].note(f"{told}: {said}", seen)
             else:
