@@ -36,11 +36,12 @@ FINISHED = re.compile(
 OVER = re.compile(
     r"\btraining (?:\w{1,12} )?(?:is |was |has )?(?:done|finished|completed?d?|ended)\b"
     r"|\b(?:done|finished|completed) (?:the )?(?:training|fit)\b"
-    r"|\b(?:saved|saving|wrote|writing|exported|uploaded|pushed)\b.{0,60}\bfinal\b|\bfinal\b.{0,40}\b(?:saved|written|exported)\b"
+    r"|\b(?:saved|saving|wrote|writing|exported|uploaded|pushed)\b.{0,60}\bfinal\b"
+    r"|\bfinal\b.{0,40}\b(?:saved|written|exported)\b"
     r"|\bmax_(?:epochs|steps)=\d+` reached|['\"]train_runtime['\"]|Overall training speed: \d|\[exiting program after ",
     re.IGNORECASE,
 )
-"""how it says so with its work done: what is raised after that belongs to the end of the program, not to the training"""
+"""how it says so with its work done: what is raised after that belongs to the program's end, not to the training"""
 NOT_OVER = re.compile(r"\b(?:fail|error|abort|exit ?code:? [1-9]|before training|until)", re.IGNORECASE)
 _OUT_OF = re.compile(r"(?<![\d.])(\d{1,12})\s?/\s?(\d{1,12})(?![\d.])")
 

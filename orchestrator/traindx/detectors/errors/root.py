@@ -77,7 +77,7 @@ class Logged:
     def outlived(self, row: LogError, family: ErrorPattern | None) -> bool:
         """Whether the run came to its end all the same: it says so later, or said so before a part of it was torn down.
 
-        The main program's own traceback begins in the user's file; one of libraries alone is a thread's or an exit hook's.
+        The main program's traceback begins in the user's file; one of libraries alone is a thread's or an exit hook's.
         """
         over = self._over.get(row.source, 0)
         if not over:

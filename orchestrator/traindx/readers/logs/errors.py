@@ -157,7 +157,7 @@ class _Reader:
         """Note the crash whose stacks have been read."""
         fault, self._fault = self._fault, None
         if fault is not None:
-            self._note(fault.number, fault.line, fault.message, "error", fault.frames)
+            self._note(fault.number, fault.line, fault.message, "error", Traceback(list(fault.frames)))
 
     def _is_sample(self, message: str) -> bool:
         """Whether the line belongs to text that the model generated, between a heading and the rule that ends it."""
@@ -193,7 +193,7 @@ class _Reader:
             del self._open[process]
             if traceback.frames and _ANY_EXCEPTION.match(message):
                 self._last[process] = number
-                self._note_raised(number, line, message, traceback)
+                self._note(number, line, message, "error", traceback)
                 self._message = _Message(process, message.strip())
             else:
                 self._single(number, line, message, "")
@@ -215,21 +215,14 @@ class _Reader:
         elif said in {"WARNING", "WARN", "W"} or _WARNING.search(message):
             self._note(number, line, message, "warning")
 
-    def _note_raised(self, number: int, line: str, message: str, traceback: Traceback) -> None:
-        frames = tuple(traceback.frames)
-        self._note(number, line, message, "error", frames, traceback.follows, ignored=traceback.ignored)
-
     def _note(
         self,
         number: int,
         line: str,
         message: str,
         kind: Literal["error", "warning"],
-        frames: tuple[tuple[str, int], ...] = (),
-        follows: int = 0,
+        raised: Traceback | None = None,
         rank: int | None = None,
-        *,
-        ignored: bool = False,
     ) -> None:
         # Warnings repeat with other numbers in them; two errors are the same only to the letter.
         self.noted += 1
@@ -238,9 +231,9 @@ class _Reader:
         if said.strip("*-=# "):
             rank = prefix_of(line, self.labelled)[1] if rank is None else rank
             told = rank if rank >= 0 else None
-            seen = LogError(
-                self.source, number, line.strip()[:LONGEST], kind, frames, follows, rank=told, ignored=ignored
-            )
+            seen = LogError(self.source, number, line.strip()[:LONGEST], kind, rank=told)
+            if raised is not None:
+                seen = replace(seen, frames=tuple(raised.frames), follows=raised.follows, ignored=raised.ignored)
             if COLLECTIVE.search(said):  # every rank says the same of itself
                 self._kept["collective"].note(f"{told}: {said}", seen)
             else:

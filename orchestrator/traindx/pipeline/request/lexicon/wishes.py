@@ -111,8 +111,10 @@ ELSEWHERE: tuple[Phrase, ...] = (
     ),
     # A model may be about any of these; who asks for one of them does not speak of a run.
     phrase(
-        r"\btranslate (?:this|the following|it)\b|(?:^|[\n.?!])\W*(?:(?:please|can|could|would|will|you|hey|pls) ){0,3}(?:what|who|when|where|how (?:do|can|to|much)|which"
-        r"|tell|give|show|find|book|recommend|suggest|is there|do you|translate|help|fix|write|make|i (?:want|need))\b[^\n.?!]{0,60}?"
+        r"\btranslate (?:this|the following|it)\b"
+        r"|(?:^|[\n.?!])\W*(?:(?:please|can|could|would|will|you|hey|pls) ){0,3}"
+        r"(?:what|who|when|where|how (?:do|can|to|much)|which|tell|give|show|find|book|recommend|suggest|is there"
+        r"|do you|translate|help|fix|write|make|i (?:want|need))\b[^\n.?!]{0,60}?"
         r"(?:\bweather\b|\brecipes?\b|\bcss\b|\bhtml\b|\breact\b|\bjavascript|\bjokes?\b|\bcapital of\b|\btranslate\b"
         r"|\bflights?\b|\bstock (?:price|market)|\bhoroscope|\bfootball|\bmovies?\b|\bmeaning of life|\bpoems?\b"
         r"|\bexcel\b|\bpowerpoint|\bwordpress|\bhomework\b|\bbirthday|\bholiday|\bvacation|\brestaurant)",
