@@ -38,7 +38,7 @@ OVER = re.compile(
     r"|\b(?:done|finished|completed) (?:the )?(?:training|fit)\b"
     r"|\b(?:saved|saving|wrote|writing|exported|uploaded|pushed)\b.{0,60}\bfinal\b"
     r"|\bfinal\b.{0,40}\b(?:saved|written|exported)\b"
-    r"|\bmax_(?:epochs|steps)=\d+` reached|['\"]train_runtime['\"]|Overall training speed: \d|\[exiting program after ",
+    r"|\bmax_(?:epochs|steps)=\d+` reached|['\"]train_runtime['\"]|\[exiting program after ",
     re.IGNORECASE,
 )
 """how it says so with its work done: what is raised after that belongs to the program's end, not to the training"""

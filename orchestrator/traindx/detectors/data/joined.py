@@ -8,6 +8,7 @@ from itertools import combinations
 
 from traindx.contract import Citation, Fact, Signal
 from traindx.detectors.citing import cite_line
+from traindx.detectors.data import alignment
 from traindx.detectors.data.places import cite_array
 from traindx.detectors.program import column_reads
 from traindx.readers.code.codeunit import CodeUnit
@@ -15,6 +16,7 @@ from traindx.readers.code.syntax import all_nodes
 from traindx.readers.tables.arrays import ArrayInfo
 from traindx.readers.tables.identities import Identities
 
+SIGNALS = {"labels-misaligned": alignment.SIGNALS["labels-misaligned"]}
 FEWEST = 20
 SAME_ROWS = 0.98
 """share of the names that both files have: they are about the same rows"""

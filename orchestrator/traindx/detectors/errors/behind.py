@@ -21,6 +21,8 @@ MOST_SET = 3
 RARE = 4
 """lines that hold a name: one that stands in more of them is a word of the program, not the trouble"""
 _QUOTED = re.compile(r"`([^`\n]{3,120})`|'([^'\n]{3,120})'|\"([^\"\n]{3,120})\"|“([^”\n]{3,120})”")
+_SUBJECT = re.compile(r"\W*([\w.-]{3,80})['`\"]? (?:is|was) not\b")
+"""what a quoted sentence is about: `'FocalNet is not in the model registry'`"""
 _LOCAL = re.compile(r"\b(\w{1,80})\.<locals>\.(<lambda>|\w{1,80})")
 _COMMON = frozenset(
     {
@@ -79,6 +81,7 @@ def _inside(owner: ast.AST, name: str) -> int:
 def names_in(message: str) -> list[str]:
     """What a message quotes, in its order: names and values, no sentences and no types."""
     told = [next(filter(None, groups)) for groups in _QUOTED.findall(message)]
+    told += [found[1] for text in told if (found := _SUBJECT.match(text))]
     return [
         name
         for name in dict.fromkeys(text.strip() for text in told)

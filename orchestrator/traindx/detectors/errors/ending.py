@@ -22,7 +22,7 @@ SIGNALS = {
     "log-stops": "the log ends with ordinary output: no error, and no word that the run is over",
     "stopped-short": "the log ends before the run had reached its planned length, without an error",
     "silence-before-end": "between the last progress and what ended the job lies far more time than a step takes",
-    "alive-without-progress": "the log goes on, and the training does not",
+    **watched.SIGNALS,
     "interrupted-while-waiting": "the run was interrupted while it waited for a queue, a lock or another process",
 }
 TAIL = 400

@@ -17,11 +17,12 @@ from traindx.readers.logs.ranks import job_in_name, rank_in_name
 from traindx.readers.model import Excerpt, LogError, Series
 from traindx.vocabulary.collectives import COLLECTIVE
 
-EXCEPTION = re.compile(r"(?:^|[\s:\]])([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Failure|Iteration))\b")
+_NAMED = r"(?:^|[\s:\]])([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Failure|Iteration))\b"
+EXCEPTION = re.compile(_NAMED + r"|^(?:\S{1,40} )?(Exception)\b")
 RECORDS = 2
 """values of one series after an error that show the run going on: a progress bar repeats its last one as it closes"""
 MOST_ECHOES = 16
-_BARE = re.compile(EXCEPTION.pattern + r"(?::|\s{0,4}$)")
+_BARE = re.compile(_NAMED + r"(?::|\s{0,4}$)")
 """an exception's line by itself: a program that catches what it meets prints no more than that"""
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")
 

@@ -15,6 +15,7 @@ from traindx.detectors.curves.objective import Objective
 from traindx.readers.model import Excerpt
 from traindx.readers.quoting import quote_of
 
+SIGNALS = {"alive-without-progress": "the process is alive, and the training gets nowhere"}
 BEATS = 5
 """records after the last value that show a process alive"""
 HELD = 300.0

@@ -38,10 +38,12 @@ _WORDS = tuple(
         "Traceback", "rror", "xception", "ERROR", "CRITICAL", "FATAL", "Warning", "WARN", "illed", "NCCL", "CUDA",
         "oom-kill", "oom_kill", "ut of memory", "fault", "core dumped", "No space", "terminate called", "Watchdog",
         "signal", "DUE TO", "exit code", "Interrupt", "SystemExit", "Timeout", "Xid", "Root Cause", "Assertion",
-        "CANCELLED", "bort", "timed out", "exitcode", "has fallen off", "uota exceeded", "SIG", "bad_alloc",
+        "CANCELLED", "bort", "timed out", "exitcode", "fallen off", "uota exceeded", "SIG", "bad_alloc",
         "return code", "nable to ", "ould not ", "ermission denied", "No module", "TERM_", "free", "ABORT", "mandatory",
         "uncorrectable", "Terminating", "not found", "Out Of Memory", "EXHAUSTED",
         "TIMEOUT", "PREEMPT", "NODE_FAIL", "OUT_OF_ME", "victed", "reempt", "has died", "low on resource", "Deadline",
+        "subset of ranks", "rocBLAS", "(label)", "EI0002", "amdgpu", "available RAM", "smashing", "MaxRuntime",
+        "bad allocation",
     )
 )  # fmt: skip
 _NUMBERED = re.compile(rb"signal|exit ?code|return code|Xid")
