@@ -2,10 +2,16 @@
 
 from traindx.detectors.curves.objective import objective
 from traindx.detectors.errors import ending
+from traindx.detectors.errors.watched import Beside
 from traindx.readers import Run
-from traindx.readers.excerpts import read_excerpt
+from traindx.readers.excerpts import read_excerpt, read_tail
 from traindx.readers.model import Excerpt, Stretch
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
+
+TAIL = 64 << 10
+"""bytes of a file beside the log that are read from its end"""
+MOST_FILES = 12
+_TEXTS = (".csv", ".txt", ".log", ".out", ".err", ".tsv")
 
 
 class Input(ToolInput):
@@ -29,7 +35,7 @@ def check_ending(given: Input, run: Run) -> EndReport:  # noqa: ARG001 - every t
     waiting = ending.interrupted(run.errors)
     if goal is not None and wanted is not None:
         lines, before = (read_excerpt(run, one) for one in wanted)
-        found = ending.detect(goal, ending.Ending(lines, before), run.errors, run.settings)
+        found = ending.detect(goal, ending.Ending(lines, before), run.errors, run.settings, _beside(run, lines.source))
         return EndReport(source=lines.source, last_lines=_shown(lines), signals=[*found, *waiting])
     tail = _tail(run) if goal is None else None
     if tail is None:
@@ -37,6 +43,13 @@ def check_ending(given: Input, run: Run) -> EndReport:  # noqa: ARG001 - every t
     return EndReport(
         source=tail.source, last_lines=_shown(tail), signals=[*ending.before_training(tail, run.errors), *waiting]
     )
+
+
+def _beside(run: Run, source: str) -> list[Beside]:
+    """The ends of the other text files: monitors, heartbeats and lists of processes."""
+    roles = {"log", "data", "other", "metrics"}
+    files = [file for file in run.files if file.role in roles and file.path != source and file.path.endswith(_TEXTS)]
+    return [Beside("".join(run.lines(file.path, 1, 1)), read_tail(run, file.path, TAIL)) for file in files[:MOST_FILES]]
 
 
 def _shown(lines: Excerpt) -> list[str]:

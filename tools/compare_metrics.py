@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from traindx.contract import Signal
 from traindx.detectors.curves import adversaries, latent, loss_scale, no_labels, penalty, policy, tasks
 from traindx.detectors.curves.metric_names import words_without_digits
 from traindx.detectors.curves.objective import objective
+from traindx.detectors.errors import behind
 from traindx.detectors.program.reward_code import graders
 from traindx.readers import Run
 from traindx.readers.excerpts import log_heads
@@ -51,9 +53,18 @@ def compare_metrics(given: Input, run: Run) -> Together:  # noqa: ARG001 - every
         *loss_scale.skipped(run.series),
         *policy.detect(series, graders(run.program)),
         *no_labels.in_curves(run.once(objective), run.series),
-        *no_labels.in_logs(log_heads(run, no_labels.MOST_LINES)),
+        *_with_code(no_labels.in_logs(log_heads(run, no_labels.MOST_LINES)), run),
     ]
     looked_at = sorted({row.name for row in series if words_without_digits(row) & _BELONG_TOGETHER})
     if not found and not looked_at and not tasks.task_groups(series):
         raise NoData("no KL term, no pair of adversarial losses and no metric of several tasks among the series")
     return Together(looked_at=looked_at, signals=found)
+
+
+def _with_code(signals: list[Signal], run: Run) -> list[Signal]:
+    """The signals with the lines of the program that hold what the log quotes: a template, a key."""
+    return [
+        one.model_copy(update={"citations": [*one.citations, *behind.named(one.citations[0].quote, run.code)]})
+        for one in signals
+        if one.citations
+    ]

@@ -2,12 +2,14 @@
 
 from pydantic import Field
 
-from traindx.contract import Value
+from traindx.contract import Signal, Value
 from traindx.detectors.curves import ranks
 from traindx.detectors.curves.objective import objective
 from traindx.detectors.errors import collectives, stacks
 from traindx.detectors.errors.root import Logged, first_cause, read
+from traindx.detectors.program import rank_shards
 from traindx.readers import Run
+from traindx.readers.excerpts import error_tails
 from traindx.readers.series.closer import closer
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 from traindx.vocabulary.error_texts import error_patterns
@@ -54,15 +56,25 @@ def compare_ranks(given: Input, run: Run) -> RankReport:  # noqa: ARG001 - every
         ],
         stacks={row.process: row.text for row in run.stacks[:256]},
         signals=[
-            *(collectives.detect(reports, known) if not _failed_by_itself(run) else []),
+            *(_with_shares(collectives.detect(reports, known), run) if not _failed_by_itself(run) else []),
             *stacks.detect(run.stacks),
             *ranks.detect(run.series, closer(run)),
         ],
     )
 
 
+def _with_shares(signals: list[Signal], run: Run) -> list[Signal]:
+    """What tells that ranks parted, with the lines that give each of them its own share of the data."""
+    parted = {"collectives-differ", "rank-never-entered"}
+    shares = rank_shards.detect(run.code) if any(one.id in parted for one in signals) else []
+    return [
+        one.model_copy(update={"citations": [*one.citations, *shares]}) if one.id in parted else one for one in signals
+    ]
+
+
 def _failed_by_itself(run: Run) -> bool:
     """Whether a rank ended with an error of its own."""
     errors = [row for row in run.errors if row.kind == "error"]
-    first = first_cause(read(errors, error_patterns(run.project), Logged(run.series, run.once(objective))))
+    logged = Logged(run.series, run.once(objective), error_tails(run))
+    first = first_cause(read(errors, error_patterns(run.project), logged))
     return first is not None and first.role == "root"

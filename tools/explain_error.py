@@ -1,30 +1,26 @@
 """The error that ended a run: root before cascade, what it means, and the user's own line behind it."""
 
-from collections.abc import Iterator
-
 from pydantic import Field
 
-from traindx.contract import ErrorSummary, Value
+from traindx.contract import ErrorSummary, Signal, Value
 from traindx.detectors.curves.objective import objective
-from traindx.detectors.errors import families, named_path, rank_branch, shapes, warnings
+from traindx.detectors.errors import behind, families, named_path, rank_branch, restored, shapes, warnings
 from traindx.detectors.errors.root import Logged, Reading, first_cause, read
 from traindx.detectors.errors.telling import own_frame
 from traindx.readers import LogError, Run
-from traindx.readers.excerpts import read_excerpt
-from traindx.readers.model import Excerpt, Stretch
+from traindx.readers.excerpts import error_tails, read_excerpt, small_texts
+from traindx.readers.model import Excerpt
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 from traindx.vocabulary.error_texts import error_patterns
 
 AROUND = 3
-LARGEST_LIST = 256 << 10
-"""bytes of a file that may list other files"""
-MOST_LISTS = 40
 EMITS = {
     **families.SIGNALS,
     **warnings.SIGNALS,
     **shapes.SIGNALS,
     **rank_branch.SIGNALS,
     **named_path.SIGNALS,
+    **restored.SIGNALS,
 }
 
 
@@ -71,10 +67,11 @@ def explain_error(given: Input, run: Run) -> ErrorReport:
         logs = ", ".join(file.path for file in run.files if file.role == "log") or "no log file"
         raise NoData(f"no error or warning was printed; looked in: {logs}")
     most = given.max_errors
-    logged = Logged(run.series, run.once(objective))
+    logged = Logged(run.series, run.once(objective), error_tails(run))
     patterns = error_patterns(run.project)
     readings = read(printed, patterns, logged)
     first = first_cause(readings)
+    texts = list(small_texts(run)) if first is not None else []
     errors = sorted(
         printed, key=lambda row: first is None or row.text != first.row.text or row.source != first.row.source
     )
@@ -88,11 +85,12 @@ def explain_error(given: Input, run: Run) -> ErrorReport:
         warnings=[_row(row) for row in warned[:most]],
         left_out=max(0, len(errors) - most) + max(0, len(warned) - most),
         signals=[
-            *families.detect(printed, run.code, patterns, _last_value(run), logged),
+            *_with_places(families.detect(printed, run.code, patterns, _last_value(run), logged), first, run, texts),
             *warnings.detect([*printed, *warned], run.code, patterns),
             *(shapes.detect(first, run.program, run.settings) if first is not None else []),
             *rank_branch.detect(readings, run.code),
-            *(named_path.detect(path, run.settings, _lists(run)) if (path := named_path.path_of(first)) else []),
+            *_misfit(first, run, texts),
+            *(named_path.detect(path, run.settings, texts) if (path := named_path.path_of(first)) else []),
         ],
     )
 
@@ -104,12 +102,21 @@ def _last_value(run: Run) -> tuple[str, int] | None:
     return (goal.series.source_at(last), int(goal.series.lines[last])) if goal is not None and last >= 0 else None
 
 
-def _lists(run: Run) -> Iterator[Excerpt]:
-    """The small text files that may list other files, read when asked for."""
-    small = [file for file in run.files if file.role in {"config", "data", "other"} and file.size <= LARGEST_LIST]
-    for file in small[:MOST_LISTS]:
-        if file.path.endswith((".txt", ".csv", ".tsv", ".json", ".jsonl", ".yaml", ".yml", ".lst", ".list", ".toml")):
-            yield read_excerpt(run, Stretch(file.path, 1, 20_000))
+def _with_places(signals: list[Signal], first: Reading | None, run: Run, texts: list[Excerpt]) -> list[Signal]:
+    """The signals, that of the first error with the lines behind it."""
+    if first is None:
+        return signals
+    name = first.family.name if first.family is not None else "error-unexplained"
+    more = behind.detect(first.row, first.family, run.code, texts)
+    return [one.model_copy(update={"citations": [*one.citations, *more]}) if one.id == name else one for one in signals]
+
+
+def _misfit(first: Reading | None, run: Run, texts: list[Excerpt]) -> list[Signal]:
+    wanted = restored.wanted_lines(first)
+    if first is None or wanted is None:
+        return []
+    checkpoints = next((one for one in error_patterns(run.project) if one.name == "error-checkpoint-keys"), None)
+    return restored.detect(first, read_excerpt(run, wanted), behind.detect(first.row, checkpoints, run.code, texts))
 
 
 def _explained(one: Reading, run: Run) -> Explained:

@@ -9,6 +9,7 @@ from traindx.detectors.data import (
     balance,
     content,
     gaps,
+    joined,
     labels,
     named_labels,
     order,
@@ -17,11 +18,12 @@ from traindx.detectors.data import (
     shards,
     worded_labels,
 )
-from traindx.detectors.program import classes, input_scaling, loading, parallel_lists, validation_data
+from traindx.detectors.program import classes, column_reads, input_scaling, loading, parallel_lists, validation_data
 from traindx.detectors.program.target_columns import target_columns
 from traindx.readers import Run
 from traindx.readers.excerpts import log_heads
 from traindx.readers.tables.filenames import read_listed
+from traindx.readers.tables.identities import read_identities
 from traindx.readers.tables.samples import Samples, read_samples
 from traindx.readers.tables.worded import read_worded
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
@@ -74,9 +76,10 @@ def inspect_data(given: Input, run: Run) -> DataReport:  # noqa: ARG001 - every 
         *scale.in_data(tables, arrays, left_alone=input_scaling.scales(code) is False),
         *scale.in_logs(log_heads(run, scale.MOST_LINES)),
         *content.detect(tables, arrays),
-        *(
+        *column_reads.added(
             labels.outside(told, count, classes.ignored_labels(code, settings))
-            or labels.named(told, run.errors, error_patterns(run.project))
+            or labels.named(told, run.errors, error_patterns(run.project)),
+            code,
         ),
         *balance.detect(told, log_heads(run, balance.MOST_LINES), run.series),
         *(
@@ -104,6 +107,7 @@ def _mixed_up(run: Run, close: list[Samples], targets: Collection[str]) -> list[
     """What numbers, names of files and words say of the labels beside them; the first that says anything."""
     return (
         alignment.detect(close, run.arrays, targets)
+        or joined.detect(read_identities(run), run.arrays, run.program)
         or named_labels.detect(read_listed(run))
         or worded_labels.detect(read_worded(run, targets))
     )

@@ -4,7 +4,7 @@ import re
 
 from traindx.contract import Signal
 from traindx.detectors.outputs import confusion, endings, one_class, predicted, repetition, samples, variety
-from traindx.detectors.program import padding
+from traindx.detectors.program import adapter_order, added_tokens, padding
 from traindx.readers import Run
 from traindx.readers.excerpts import last_line, read_excerpt, read_tail
 from traindx.readers.logs.printed_samples import printed_samples
@@ -41,6 +41,8 @@ class OutputReport(ToolOutput):
         **predicted.SIGNALS,
         **endings.SIGNALS,
         **padding.SIGNALS,
+        **added_tokens.SIGNALS,
+        **adapter_order.SIGNALS,
     },
 )
 def inspect_outputs(given: Input, run: Run) -> OutputReport:  # noqa: ARG001 - every tool takes its input
@@ -71,6 +73,8 @@ def inspect_outputs(given: Input, run: Run) -> OutputReport:  # noqa: ARG001 - e
         *shown,
         *endings.in_series(series),
         *padding.detect(run.program),
+        *added_tokens.detect(run.program),
+        *adapter_order.detect(run.program),
     ]
     if not found and not measures and not files and not printed:
         raise NoData("no measure of variety among the series, no file of outputs and no sample in a log")
@@ -112,5 +116,7 @@ def _printed(run: Run, logs: list[str]) -> tuple[list[Signal], int]:
 
 def _consistent(found: list[Signal]) -> list[Signal]:
     """Varied outputs in one place do not speak against a collapse that another place shows."""
+    places = {one.id: [place for row in found if row.id == one.id for place in row.citations] for one in found}
+    found = [one.model_copy(update={"citations": places[one.id]}) for one in found]
     collapsed = any(signal.id in {"outputs-collapsed", "outputs-constant", "one-class-predicted"} for signal in found)
     return [signal for signal in found if signal.id != "outputs-varied" or not collapsed]

@@ -49,8 +49,13 @@ class ErrorPattern(Rule):
         default=(), description="a line with such a text is an error by itself; case matters"
     )
     unless: tuple[str, ...] = Field(default=(), description="a line with such a text is none of these errors")
+    set_in: tuple[str, ...] = Field(
+        default=(),
+        description="lines that bring the error about, searched in the run's scripts and configurations, and where none"
+        " has it in its programs, whatever the case; the first text that is found anywhere is cited",
+    )
 
-    @field_validator("matches", "alone", "unless")
+    @field_validator("matches", "alone", "unless", "set_in")
     @classmethod
     def _compile(cls, given: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(_checked(one) for one in given)

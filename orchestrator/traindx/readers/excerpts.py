@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from traindx.readers.model import Excerpt, Series, Stretch
 
 if TYPE_CHECKING:
     from traindx.readers.run import Run
+
+LARGEST_TEXT = 256 << 10
+MOST_TEXTS = 40
+_TEXTS = frozenset(
+    {
+        "", ".txt", ".csv", ".tsv", ".json", ".jsonl", ".yaml", ".yml", ".lst", ".list", ".toml", ".ini", ".cfg",
+        ".conf", ".sh", ".bash", ".sbatch", ".slurm", ".pbs", ".lsf", ".sub", ".env", ".gin", ".args", ".dockerfile",
+        ".bat", ".ps1", ".zsh", ".job", ".cmd", ".in", ".mk",
+    }
+)  # fmt: skip
+_ORDER = {"config": 0, "code": 0, "other": 1, "data": 2}
 
 
 def read_excerpt(run: Run, wanted: Stretch) -> Excerpt:
@@ -48,6 +60,21 @@ def read_tail(run: Run, path: str, most: int = 256 << 10) -> Excerpt:
     begins = first if size <= most else first + 1  # the first line may be cut
     lines = lines if size <= most else lines[1:]
     return Excerpt(path, begins, begins + len(lines) - 1, tuple(line.rstrip("\r") for line in lines))
+
+
+def small_texts(run: Run) -> Iterator[Excerpt]:
+    """The small text files beside logs and programs: configurations, scripts, requirements, lists."""
+    wanted = {"config", "code", "data", "other"}
+    files = [file for file in run.files if file.role in wanted and file.size <= LARGEST_TEXT]
+    texts = [file for file in files if PurePosixPath(file.path).suffix.lower() in _TEXTS]
+    for file in sorted(texts, key=lambda file: _ORDER.get(file.role, 1))[:MOST_TEXTS]:
+        yield read_excerpt(run, Stretch(file.path, 1, 20_000))
+
+
+def error_tails(run: Run, most: int = 64 << 10) -> Iterator[Excerpt]:
+    """The end of every text log in which an error was found."""
+    for path in dict.fromkeys(row.source for row in run.errors if not row.source.endswith(".ipynb")):
+        yield read_tail(run, path, most)
 
 
 def read_text(run: Run, path: str, most: int) -> str:

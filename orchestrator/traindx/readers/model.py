@@ -154,3 +154,5 @@ class LogError:
     """the process that printed it, where the line says which; of a launcher's summary, the one that failed first"""
     more: str = field(default="", compare=False)
     """the further lines of a message that has several"""
+    ignored: bool = False
+    """whether the interpreter says that it goes on: raised in a destructor, at exit, or while a record was logged"""

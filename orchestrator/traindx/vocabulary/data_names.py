@@ -19,6 +19,7 @@ _NO_INPUT = re.compile(
     r"^(?:unnamed.*|id|idx|index|row|uid|uuid|split|fold|set|weight|sample_weight|date|datetime|day|month|year|hour|"
     r"time|timestamp|ts|file|filename|path|url|name|.*_id|.*_time|.*_date)$"
 )
+_ROW_NAME = re.compile(r"^(?:unnamed.*|id|idx|index|row|uid|uuid|guid|key|.*_(?:id|uuid|key|idx)|sample)$")
 _TIME = re.compile(r"(?:^|[_ ])(?:date|datetime|day|month|year|time|timestamp|ts)(?:$|[_ ])|_at$")
 _SHARD = re.compile(r"\d+")
 
@@ -42,6 +43,11 @@ def is_label(name: str) -> bool:
 def is_input(name: str) -> bool:
     """Whether a column of this name is fed to a model, as far as its name tells."""
     return not is_label(name) and _NO_INPUT.match(name.lower().strip()) is None
+
+
+def is_name_of_row(name: str) -> bool:
+    """Whether a column of this name only tells rows apart: the same sample may have another one in another file."""
+    return _ROW_NAME.match(name.lower().strip()) is not None
 
 
 def is_time(name: str) -> bool:

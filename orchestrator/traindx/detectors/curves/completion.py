@@ -26,12 +26,23 @@ FINISHED = re.compile(
     r"|(?:best|final|last) (?:model|weights|checkpoint)(?: was)? (?:saved|restored|loaded|written)"
     r"|\b(?:saved|saving|wrote) (?:the )?final\b|\b(?:exit|return|exited with)(?: code)?:? 0\b|^\W{0,4}(?:all )?done\b"
     r"|Signaling Trainer to stop|Trainer\.fit` stopped|\bmax_(?:epochs|steps)=\d+` reached"
-    r"|\btrain_runtime\b|\bCOMPLETED\b"
+    r"|\btrain_runtime\b|\bCOMPLETED\b|\b(?:overall training speed|total training time)\b|\bepochs completed in \d"
+    r"|\bdone training in \d|\[after training is done\]|\[exiting program (?:after|at)\b|\*\*\* best metric:"
     r"|['\"](?:event|status|state|type)['\"]\s?:\s?"
     r"['\"](?:end|ended|finished|done|ok|success|succeeded|completed?|train_end|run_end)['\"]",
     re.IGNORECASE,
 )
 """how a run says that it is over"""
+OVER = re.compile(
+    r"\btraining (?:\w{1,12} )?(?:is |was |has )?(?:done|finished|completed?d?|ended)\b"
+    r"|\b(?:done|finished|completed) (?:the )?(?:training|fit)\b"
+    r"|\b(?:saved|saving|wrote|writing|exported|uploaded|pushed)\b.{0,60}\bfinal\b"
+    r"|\bfinal\b.{0,40}\b(?:saved|written|exported)\b"
+    r"|\bmax_(?:epochs|steps)=\d+` reached|['\"]train_runtime['\"]|\[exiting program after ",
+    re.IGNORECASE,
+)
+"""how it says so with its work done: what is raised after that belongs to the program's end, not to the training"""
+NOT_OVER = re.compile(r"\b(?:fail|error|abort|exit ?code:? [1-9]|before training|until)", re.IGNORECASE)
 _OUT_OF = re.compile(r"(?<![\d.])(\d{1,12})\s?/\s?(\d{1,12})(?![\d.])")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,7 +21,12 @@ SIGNALS = {
 }
 MOST_BEHIND = 0.34
 """of the ranks may be behind: more than that is not one rank's trouble"""
+FEWEST_RECORDS = 5
+"""of a rank in a file of records that name theirs"""
+MOST_RANKS = 4_096
 _LABEL = re.compile(r"rank(\d{1,6}):")
+_COLUMNS = frozenset({"rank", "global_rank", "local_rank", "process_index", "process_id", "worker", "worker_id"})
+"""columns in which a record says who wrote it"""
 
 
 def rank_of(row: Series, shared: Mapping[str, set[int]]) -> int | None:
@@ -36,6 +42,7 @@ def rank_of(row: Series, shared: Mapping[str, set[int]]) -> int | None:
 
 def by_rank(series: Sequence[Series]) -> dict[str, dict[int, Series]]:
     """Series of the same name by rank, where several ranks logged them."""
+    series = [*series, *told_apart(series)]
     shared: dict[str, set[int]] = {}
     for row in series:
         label = _LABEL.match(row.original)
@@ -47,6 +54,36 @@ def by_rank(series: Sequence[Series]) -> dict[str, dict[int, Series]]:
         if rank is not None:
             found.setdefault(f"{row.name}|{row.axis}", {}).setdefault(rank, row)
     return {name: rows for name, rows in found.items() if len(rows) > 1}
+
+
+def told_apart(series: Sequence[Series]) -> Iterator[Series]:
+    """Series of files whose records have a column with the rank that wrote them, one for each rank."""
+    for column in series:
+        if column.original.lower() not in _COLUMNS or len(column) < 2 * FEWEST_RECORDS:
+            continue
+        found, counts = np.unique(column.values, return_counts=True)
+        whole = np.isfinite(found).all() and (found == np.round(found)).all() and found[0] >= 0
+        if not whole or not 2 <= len(found) <= MOST_RANKS or counts.min() < FEWEST_RECORDS:
+            continue
+        for row in series:
+            if row is not column and row.source == column.source and np.array_equal(row.lines, column.lines):
+                for rank in found.astype(int).tolist():
+                    yield _of_rank(row, rank, np.flatnonzero(column.values == rank))
+
+
+def _of_rank(row: Series, rank: int, own: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Series:
+    return replace(
+        row,
+        original=f"rank{rank}:{row.original}",
+        at=row.at[own],
+        values=row.values[own],
+        lines=row.lines[own],
+        texts=tuple(row.texts[place] for place in own.tolist()) if row.texts else (),
+        steps=row.steps[own] if row.steps is not None else None,
+        epochs=row.epochs[own] if row.epochs is not None else None,
+        clock=None,
+        restarts=(),
+    )
 
 
 def ranks_known(series: Sequence[Series]) -> set[int]:

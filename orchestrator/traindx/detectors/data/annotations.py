@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from traindx.contract import Fact, Signal
+from traindx.contract import Citation, Fact, Signal
 from traindx.detectors.citing import cite, cite_line
 from traindx.detectors.curves.objective import words_of
 from traindx.readers.model import Excerpt, Series
@@ -19,6 +19,7 @@ SIGNALS = {
 }
 
 MOST_LINES = 3_000
+MOST_LINES_CITED = 3
 FEWEST = 8
 """evaluations before a score of zero is more than a slow start"""
 _TEXTS = (
@@ -54,20 +55,19 @@ def _counted(series: Sequence[Series]) -> list[Signal]:
 
 def _told(heads: Iterable[Excerpt]) -> list[Signal]:
     for head in heads:
+        # A loader counts what it found, and then warns: each way of saying it once.
+        said: dict[re.Pattern[str], Citation] = {}
         for number, line in head.numbered():
             text = line[-600:]
-            if any(wanted.search(text) for wanted in _TEXTS):
-                quote = quote_of(line)
+            wanted = next((one for one in _TEXTS if one not in said and one.search(text)), None)
+            if wanted is not None:
                 claim = "no labels were found for the images" + (" of validation" if _VALIDATION.search(text) else "")
-                facts: dict[str, Fact] = {"annotations_line": quote[:160]}
-                return [
-                    Signal(
-                        id="annotations-missing",
-                        claim=f"{claim}: {quote[:160]}",
-                        citations=[cite_line(head.source, number, claim, quote)],
-                        facts=facts,
-                    )
-                ]
+                said[wanted] = cite_line(head.source, number, claim, quote_of(line))
+        if said:
+            places = list(said.values())
+            facts: dict[str, Fact] = {"annotations_line": places[0].quote[:160]}
+            claim = f"{places[0].claim}: {places[0].quote[:160]}"
+            return [Signal(id="annotations-missing", claim=claim, citations=places[:MOST_LINES_CITED], facts=facts)]
     return []
 
 

@@ -48,6 +48,11 @@ class Labels:
             raise ValueError("labels come from a table or an array")
         return cite_array(self.array, claim)
 
+    @property
+    def named_column(self) -> dict[str, Fact]:
+        """The column as a fact, where the labels are one."""
+        return {"label_column": self.column.name} if self.column is not None else {}
+
     def place(self, *, highest: bool = True) -> str:
         """Where the highest (or the lowest) label stands first, as a person writes it."""
         if self.table is not None and self.column is not None:
@@ -117,7 +122,7 @@ def named(labels: Sequence[Labels], errors: Sequence[LogError], patterns: Sequen
             place = row.place(highest=label == row.high)
             times = f", {row.counts[label]:,} times in {row.rows:,} rows" if label in row.counts else ""
             claim = f"{row.where} has the label {label:g} that the error names{times}, first at {place}"
-            facts: dict[str, Fact] = {"label": int(label), "label_place": place}
+            facts: dict[str, Fact] = {"label": int(label), "label_place": place, **row.named_column}
             cited = row.cite(claim, highest=label == row.high)
             return [Signal(id="label-outside-classes", claim=claim, citations=[cited], facts=facts)]
     return []
@@ -137,6 +142,7 @@ def _outside(row: Labels, classes: int, low: float) -> Signal:
         "label_place": row.place(highest=highest),
         "label_from": int(row.low),
         "label_to": int(row.high),
+        **row.named_column,
     }
     place = row.cite(claim, highest=highest)
     return Signal(id="label-outside-classes", claim=claim, citations=[place], facts=facts)
@@ -157,6 +163,6 @@ def _stray(row: Labels, ignored: frozenset[float]) -> Signal | None:
         f" and all others lie between {usual[0]:g} and {usual[-1]:g}"
     )
     highest = label == row.high
-    facts: dict[str, Fact] = {"label": int(label), "label_place": row.place(highest=highest)}
+    facts: dict[str, Fact] = {"label": int(label), "label_place": row.place(highest=highest), **row.named_column}
     place = row.cite(claim, highest=highest)
     return Signal(id="label-stray", claim=claim, citations=[place], facts=facts)

@@ -16,6 +16,9 @@ SIGNALS = {"splits-share-rows": "rows of the validation data are in the training
 LEAST = 0.03
 """share of the validation rows from which it is no accident"""
 FEWEST = 20
+LEAST_INPUTS = 0.1
+FEWEST_INPUTS = 10
+"""shared inputs: short ones may meet by chance"""
 WIDE = 40
 """bytes of a row that does not come twice by chance"""
 NARROWEST = 10
@@ -31,6 +34,8 @@ def detect(samples: Sequence[Samples], arrays: Sequence[ArrayInfo], tables: Sequ
     if not pairs:
         return []
     share, lines, train, val = max(pairs, key=lambda pair: pair[0])
+    if share < LEAST:
+        return _by_inputs(trains, held, arrays, tables)
     # Where short rows repeat within one file as well, the data has few different rows; long ones were copied.
     repeats = max(row.prints.again / max(1, len(row.prints.kept) + row.prints.again) for row in (train, val))
     if share < LEAST or len(lines) < 3 or (repeats > 0.3 * share and train.width < WIDE):
@@ -42,6 +47,32 @@ def detect(samples: Sequence[Samples], arrays: Sequence[ArrayInfo], tables: Sequ
     facts: dict[str, Fact] = {"shared_share": f"{share:.0%}", "shared_val": _name(val), "shared_train": _name(train)}
     strength = min(1.0, 0.5 + 2 * share)
     return [Signal(id="splits-share-rows", claim=claim, strength=strength, citations=places, facts=facts)]
+
+
+def _by_inputs(
+    trains: Sequence[Samples], held: Sequence[Samples], arrays: Sequence[ArrayInfo], tables: Sequence[TableInfo]
+) -> list[Signal]:
+    """The same inputs under other ids; inputs that repeat within a file as well are few, and prove nothing."""
+    for train in trains:
+        for val in held:
+            lines = val.inputs.shared_with(train.inputs)
+            share = len(lines) / max(1, val.inputs.comparable(train.inputs))
+            repeats = max(row.inputs.again / max(1, row.inputs.rows) for row in (train, val))
+            narrow = min(train.input_width, val.input_width) < NARROWEST
+            if narrow or share < LEAST_INPUTS or len(lines) < FEWEST_INPUTS or repeats > 0.3 * share:
+                continue
+            claim = f"{share:.0%} of the inputs of {_name(val)} are in {_name(train)} as well, under other ids"
+            here, there = lines[0]
+            places = [_cite(val, here, claim, arrays, tables)]
+            places.append(_cite(train, there, "the same input in the training data", arrays, tables))
+            facts: dict[str, Fact] = {
+                "shared_share": f"{share:.0%}",
+                "shared_val": _name(val),
+                "shared_train": _name(train),
+            }
+            strength = min(1.0, 0.5 + 2 * share)
+            return [Signal(id="splits-share-rows", claim=claim, strength=strength, citations=places, facts=facts)]
+    return []
 
 
 def _shared(train: Samples, val: Samples) -> tuple[float, list[tuple[int, int]]]:

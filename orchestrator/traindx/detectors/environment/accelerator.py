@@ -28,6 +28,17 @@ _ON_CPU = re.compile(
     r"|\bNum GPUs Available:\s*0\b|\bCpuDevice\(id=|\bNo GPU/TPU found, falling back to CPU\b",
     re.IGNORECASE,
 )
+_REASON = re.compile(
+    r"Could not load dynamic library|cannot open shared object file|Cannot dlopen some GPU libraries"
+    r"|CUDA initialization: |Found no NVIDIA driver|failed call to cuInit|driver on your system is too old"
+    r"|Torch not compiled with CUDA|CUDA driver version is insufficient|Unable to initialize backend '(?:cuda|gpu)'"
+    r"|Could not find (?:cuda drivers|TensorRT)|libcu\w+\.so\S* not found|NVML: (?:Driver|Unknown)"
+    r"|no CUDA-capable device"
+    r"|Unable to register cu\w+ factory|An NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib"
+    r"|The current PyTorch install supports CUDA capabilities|is not compatible with the current PyTorch installation",
+    re.IGNORECASE,
+)
+"""why a library goes without the GPU that is there"""
 _ASIDE = re.compile(
     r"offload|map_location|checkpoint|load(?:ing|ed|er)|metric|pin_?memory|preprocess|token", re.IGNORECASE
 )
@@ -84,13 +95,15 @@ def detect(
     facts: dict[str, Fact] = {"cpu_line": on_cpu.quote[:120]}
     asked = asked or next(_lines(scripts, _ASKS, "the job asks for a GPU"), None)
     seen = next(_lines(heads, _GPU_SEEN, "a GPU is there"), None)
+    why = next(_lines(heads, _REASON, "why the GPU is not used"), None)
+    reasons = [why] if why is not None and why.locator != on_cpu.locator else []
     if asked is not None:
         claim = f"a GPU was asked for ({asked.source}), and the log says: {on_cpu.quote[:100]}"
         facts["gpu_place"] = f"{asked.source}:{asked.locator.removeprefix('line ')}"
-        return [Signal(id="gpu-asked-cpu-used", claim=claim, citations=[on_cpu, asked], facts=facts)]
+        return [Signal(id="gpu-asked-cpu-used", claim=claim, citations=[on_cpu, asked, *reasons], facts=facts)]
     if seen is not None:
         claim = f"a GPU is there, and the log says: {on_cpu.quote[:100]}"
-        return [Signal(id="gpu-there-cpu-used", claim=claim, citations=[on_cpu, seen], facts=facts)]
+        return [Signal(id="gpu-there-cpu-used", claim=claim, citations=[on_cpu, seen, *reasons], facts=facts)]
     return []
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import numpy as np
 
@@ -13,6 +12,8 @@ from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite, cite_line, where
 from traindx.detectors.curves.completion import FINISHED
 from traindx.detectors.curves.objective import Objective
+from traindx.detectors.errors import watched
+from traindx.detectors.errors.watched import BEATS, Beside, seconds_of, span_text
 from traindx.readers.model import Excerpt, LogError, Setting, Stretch
 from traindx.vocabulary.error_texts import error_patterns
 from traindx.vocabulary.settings import EPOCH_NAMES, STEP_NAMES
@@ -21,7 +22,7 @@ SIGNALS = {
     "log-stops": "the log ends with ordinary output: no error, and no word that the run is over",
     "stopped-short": "the log ends before the run had reached its planned length, without an error",
     "silence-before-end": "between the last progress and what ended the job lies far more time than a step takes",
-    "alive-without-progress": "the log goes on, and the training does not",
+    **watched.SIGNALS,
     "interrupted-while-waiting": "the run was interrupted while it waited for a queue, a lock or another process",
 }
 TAIL = 400
@@ -33,9 +34,6 @@ SILENCE = 20.0
 SHORTEST_SILENCE = 600.0
 """seconds below which a pause is no hang: checkpoints, evaluation and compilation take minutes"""
 FEWEST_TIMES = 4
-BEATS = 5
-"""lines with times after the last value that show a process alive"""
-_STAMP = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[T ,](\d\d):(\d\d):(\d\d)")
 _TOTAL = re.compile(r"(?<![\d.:/-])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.:/-])")
 ENDINGS = frozenset({"error-time-limit", "error-interrupted", "error-preempted", "error-killed"})
 """families of errors with which a scheduler or a person ends a run"""
@@ -67,7 +65,13 @@ def wanted_lines(goal: Objective) -> tuple[Stretch, Stretch] | None:
     return Stretch(source, line, line + TAIL), Stretch(source, max(1, line - BEFORE), line)
 
 
-def detect(goal: Objective, ending: Ending, errors: Sequence[LogError], settings: Sequence[Setting]) -> list[Signal]:
+def detect(
+    goal: Objective,
+    ending: Ending,
+    errors: Sequence[LogError],
+    settings: Sequence[Setting],
+    beside: Sequence[Beside] = (),
+) -> list[Signal]:
     """What can be said of the end of a run that was under way."""
     after = ending.after
     if any(FINISHED.search(text[:400]) for _, text in after):
@@ -76,6 +80,8 @@ def detect(goal: Objective, ending: Ending, errors: Sequence[LogError], settings
     found = [_silence(goal, after, pace), _alive(goal, after, pace)] if pace is not None else []
     if not any(row.kind == "error" for row in errors) and len(after) < BEATS:
         found += [_stopped(goal, ending, settings)]
+        if pace is not None and not any(found[:2]):
+            found += [watched.detect(goal, pace.last, pace.shortest, span_text(pace.usual), beside)]
     return [one for one in found if one is not None]
 
 
@@ -143,15 +149,20 @@ class _Pace:
     usual: float
     longest: float
 
+    @property
+    def shortest(self) -> float:
+        """The shortest pause that no step takes."""
+        return max(SHORTEST_SILENCE, SILENCE * self.usual, 2 * self.longest)
+
     def is_broken_by(self, pause: float) -> bool:
         """Whether a pause is far longer than any step took."""
-        return pause >= max(SHORTEST_SILENCE, SILENCE * self.usual, 2 * self.longest)
+        return pause >= self.shortest
 
 
 def _pace(goal: Objective, before: Excerpt) -> _Pace | None:
     """By the times in the lines of the last values; None for a log without times."""
     own = set(goal.series.lines[-BEFORE:].tolist())
-    times = [at for number, text in before.numbered() if number in own and (at := _seconds(text)) is not None]
+    times = [at for number, text in before.numbered() if number in own and (at := seconds_of(text)) is not None]
     pauses = np.diff(np.array(times))
     positive = pauses[pauses > 0]
     if len(times) < FEWEST_TIMES or not len(positive):
@@ -162,7 +173,7 @@ def _pace(goal: Objective, before: Excerpt) -> _Pace | None:
 def _silence(goal: Objective, after: Sequence[tuple[int, str]], pace: _Pace) -> Signal | None:
     """The time from the last value to the line that ended the job, against the time between two values."""
     for number, text in after:
-        at = _seconds(text)
+        at = seconds_of(text)
         if at is None:
             continue
         pause = at - pace.last
@@ -177,48 +188,42 @@ def _silent(goal: Objective, number: int, text: str, pause: float, pace: _Pace) 
         return None
     series, last = goal.series, len(goal) - 1
     source = series.source_at(last)
-    claim = (
-        f"{_span(pause)} pass between {where(series, last)} and the next line; a logged step takes {_span(pace.usual)}"
-    )
-    places = [cite(series, last, "the last progress"), cite_line(source, number, f"{_span(pause)} later", text.strip())]
-    facts: dict[str, Fact] = {"last_at": where(series, last), "silence": _span(pause), "usual_pause": _span(pace.usual)}
+    lasted, usual = span_text(pause), span_text(pace.usual)
+    claim = f"{lasted} pass between {where(series, last)} and the next line; a logged step takes {usual}"
+    places = [
+        cite(series, last, "the last progress"),
+        cite_line(source, number, f"{span_text(pause)} later", text.strip()),
+    ]
+    facts: dict[str, Fact] = {
+        "last_at": where(series, last),
+        "silence": span_text(pause),
+        "usual_pause": span_text(pace.usual),
+    }
     return Signal(id="silence-before-end", claim=claim, citations=places, facts=facts)
 
 
 def _alive(goal: Objective, after: Sequence[tuple[int, str]], pace: _Pace) -> Signal | None:
     """Lines with times that go on for long after the last value, none of them an ending."""
     series, last = goal.series, len(goal) - 1
-    stamped = [(number, text, at) for number, text in after if (at := _seconds(text)) is not None]
+    stamped = [(number, text, at) for number, text in after if (at := seconds_of(text)) is not None]
     if len(stamped) < BEATS:
         return None
     number, text, at = stamped[-1]
     span = at - pace.last
     if not pace.is_broken_by(span):
         return None
-    claim = f"for {_span(span)} after {where(series, last)} lines are written, and no step is logged"
+    claim = f"for {span_text(span)} after {where(series, last)} lines are written, and no step is logged"
     places = [
         cite(series, last, "the last progress"),
-        cite_line(series.source_at(last), number, f"still alive {_span(span)} later", text.strip()),
+        cite_line(series.source_at(last), number, f"still alive {span_text(span)} later", text.strip()),
     ]
-    facts: dict[str, Fact] = {"last_at": where(series, last), "silence": _span(span), "usual_pause": _span(pace.usual)}
+    facts: dict[str, Fact] = {
+        "last_at": where(series, last),
+        "silence": span_text(span),
+        "usual_pause": span_text(pace.usual),
+    }
     return Signal(id="alive-without-progress", claim=claim, citations=places, facts=facts)
 
 
 def _is_ending(text: str) -> bool:
     return any(one.name in ENDINGS and one.found_in(text) is not None for one in error_patterns())
-
-
-def _seconds(text: str) -> float | None:
-    found = _STAMP.search(text)
-    if found is None:
-        return None
-    try:
-        return (datetime(*map(int, found.groups())) - datetime(1970, 1, 1)).total_seconds()  # type: ignore[arg-type]
-    except ValueError:
-        return None
-
-
-def _span(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7_200 else f"{seconds / 3600:.1f} h"

@@ -107,7 +107,7 @@ def _unexplained(row: LogError, errors: Sequence[LogError], code: Sequence[CodeU
     signal = told("error-unexplained", "an exception ended the run", row, code, more)
     facts, places = dict(signal.facts), list(signal.citations)
     raised = EXCEPTION.search(row.text)
-    name = raised[1].rpartition(".")[2] if raised else ""
+    name = (raised[1] or raised[2]).rpartition(".")[2] if raised else ""
     known = known_exceptions().get(name)
     if known is not None:
         facts |= {"exception": name, "exception_means": known.means, "exception_look": known.look}

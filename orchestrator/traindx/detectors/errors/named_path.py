@@ -10,6 +10,9 @@ from traindx.detectors.citing import cite_line, cite_setting
 from traindx.detectors.errors.root import Reading
 from traindx.readers.model import Excerpt, Setting
 
+RARE = 3
+"""lines that hold a part of the path: one that stands in more of them tells nothing"""
+SHORTEST = 6
 SIGNALS = {"path-named-here": "the line that names the path which could not be opened"}
 
 
@@ -23,20 +26,30 @@ def detect(path: str, settings: Sequence[Setting], lists: Iterable[Excerpt]) -> 
     wanted = PurePosixPath(path.replace("\\", "/"))
     if len(wanted.name) < 3:
         return []
-    claim = f"`{wanted.name}` is named here"
     for row in settings:
         given = PurePosixPath(str(row.value).replace("\\", "/")) if isinstance(row.value, str) else None
         if given is not None and given.name and (given.name == wanted.name or _holds(wanted, given)):
             facts: dict[str, Fact] = {"path_key": row.key, "path_place": f"{row.source}:{row.line}"}
             place = cite_setting(row, f"`{row.key}` sets the path")
             return [Signal(id="path-named-here", claim=f"`{row.key}` sets the path", citations=[place], facts=facts)]
-    for text in lists:
-        for number, line in text.numbered():
-            if wanted.name in line:
-                facts = {"path_place": f"{text.source}:{number}"}
-                place = cite_line(text.source, number, claim)
-                return [Signal(id="path-named-here", claim=claim, citations=[place], facts=facts)]
+    lists = list(lists)
+    for name in _names(wanted):
+        found = [(text.source, number) for text in lists for number, line in text.numbered() if name in line]
+        if not found or (name != wanted.name and len(found) > RARE):
+            continue
+        source, number = found[0]
+        claim = f"`{name}` is named here"
+        facts = {"path_place": f"{source}:{number}"}
+        place = cite_line(source, number, claim)
+        return [Signal(id="path-named-here", claim=claim, citations=[place], facts=facts)]
     return []
+
+
+def _names(path: PurePosixPath) -> list[str]:
+    """What a list may hold of a path: its name, the name without its suffix, and the folders with their values."""
+    parts = [path.name, path.stem, *reversed(path.parts[:-1])]
+    values = [value for part in parts for value in (part, part.partition("=")[2]) if len(value) >= SHORTEST]
+    return list(dict.fromkeys([path.name, *values]))
 
 
 def _holds(path: PurePosixPath, folder: PurePosixPath) -> bool:

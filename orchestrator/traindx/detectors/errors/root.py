@@ -10,16 +10,19 @@ from functools import lru_cache
 import numpy as np
 
 from traindx.definitions.rules import ErrorPattern, ErrorRole
+from traindx.detectors.curves.completion import NOT_OVER, OVER
 from traindx.detectors.curves.objective import Objective
+from traindx.detectors.errors.telling import is_installed
 from traindx.readers.logs.ranks import job_in_name, rank_in_name
-from traindx.readers.model import LogError, Series
+from traindx.readers.model import Excerpt, LogError, Series
 from traindx.vocabulary.collectives import COLLECTIVE
 
-EXCEPTION = re.compile(r"(?:^|[\s:\]])([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Failure|Iteration))\b")
+_NAMED = r"(?:^|[\s:\]])([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Failure|Iteration))\b"
+EXCEPTION = re.compile(_NAMED + r"|^(?:\S{1,40} )?(Exception)\b")
 RECORDS = 2
 """values of one series after an error that show the run going on: a progress bar repeats its last one as it closes"""
 MOST_ECHOES = 16
-_BARE = re.compile(EXCEPTION.pattern + r"(?::|\s{0,4}$)")
+_BARE = re.compile(_NAMED + r"(?::|\s{0,4}$)")
 """an exception's line by itself: a program that catches what it meets prints no more than that"""
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")
 
@@ -55,7 +58,8 @@ class Reading:
 class Logged:
     """Where in each file a run went on logging values."""
 
-    def __init__(self, series: Iterable[Series], goal: Objective | None) -> None:
+    def __init__(self, series: Iterable[Series], goal: Objective | None, tails: Iterable[Excerpt] = ()) -> None:
+        self._over = {tail.source: line for tail in tails if (line := _line_of_end(tail))}
         stretches: dict[str, list[tuple[int, int]]] = {}
         plain = [one for one in series if one.place == "line" and len(one) > RECORDS and not one.parts]
         for one in plain:
@@ -71,10 +75,28 @@ class Logged:
         self._earlier = (frozenset(parts[:-1]) - set(parts[-1:])) | _resumed_jobs(plain)
         self._stretches = {source: np.array(rows) for source, rows in stretches.items()}
 
+    def outlived(self, row: LogError, family: ErrorPattern | None) -> bool:
+        """Whether the run came to its end all the same: it says so later, or said so before a part of it was torn down.
+
+        The main program's traceback begins in the user's file; one of libraries alone is a thread's or an exit hook's.
+        """
+        over = self._over.get(row.source, 0)
+        if not over:
+            return False
+        if row.line < over:
+            return row.last_line < over
+        return is_installed(row.frames) if row.frames else family is None
+
     def after(self, source: str, line: int) -> bool:
         """Whether a series that the file had before goes on after the line, or in the file of a later job."""
         rows = self._stretches.get(source)
         return source in self._earlier or (rows is not None and bool(((rows[:, 0] < line) & (line < rows[:, 1])).any()))
+
+
+def _line_of_end(tail: Excerpt) -> int:
+    """The last line in which the run says that its work is done; 0 where none does."""
+    said = [n for n, text in tail.numbered() if OVER.search(text[:400]) and not NOT_OVER.search(text[:400])]
+    return said[-1] if said else 0
 
 
 def _resumed_jobs(series: Sequence[Series]) -> frozenset[str]:
@@ -124,7 +146,8 @@ def _reading(row: LogError, patterns: Sequence[ErrorPattern], logged: Logged | N
         family, facts = next(
             (told for line in row.more.split("\n") if (told := _family_of(line, naming))[0] is not None), (None, {})
         )
-    return Reading(row, family, facts, went_on or (family is not None and family.role == "survived"))
+    outlived = row.ignored or (logged is not None and logged.outlived(row, family))
+    return Reading(row, family, facts, went_on or outlived or (family is not None and family.role == "survived"))
 
 
 @lru_cache(maxsize=8_192)

@@ -36,6 +36,13 @@ _CHANNELS = re.compile(
 )
 _FEATURES = re.compile(r"input\.size\(-1\) must be equal to input_size\. Expected (\d+), got (\d+)")
 _NORMALISED = re.compile(r"normalized_shape=\[(\d+)\].{0,80}but got input of size\s?\[(?:\d+, )*(\d+)\]")
+MOST_RESHAPES = 2
+_ROWS = re.compile(
+    r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)"
+    r"|Expected input batch_size \((\d+)\) to match target"
+    r"|logits and labels must have the same first dimension, got logits shape \[(\d+),\d+\] and labels shape \[(\d+)\]"
+    r"|inconsistent numbers of samples: \[(\d+), (\d+)\]"
+)
 _STATISTICS = re.compile(r"running_mean should contain (\d+) elements not (\d+)")
 
 
@@ -43,7 +50,7 @@ def detect(cause: Reading, program: Sequence[CodeUnit], settings: Sequence[Setti
     """Where the program builds the layer; where several have its sizes, the only one in the frames' files."""
     wanted = _wanted(cause.row.text)
     if wanted is None:
-        return []
+        return _rows_made_anew(cause.row.text, program)
     values = {row.key.rsplit(".", 1)[-1]: row.value for row in settings if type(row.value) is int}
     found = [
         (unit, call) for unit in program for call in _calls(unit.tree, wanted.kinds) if _fits(call, wanted, values)
@@ -65,6 +72,36 @@ def detect(cause: Reading, program: Sequence[CodeUnit], settings: Sequence[Setti
         "layers_alike": len(found),
     }
     return [Signal(id="layer-behind-shapes", claim=claim, citations=[place], facts=facts)]
+
+
+def _rows_made_anew(text: str, program: Sequence[CodeUnit]) -> list[Signal]:
+    """Where outputs and targets differ in number: the lines that let the number of rows come out as it will."""
+    found = _ROWS.search(text)
+    if found is None:
+        return []
+    outputs, targets = [*filter(None, found.groups()), "other"][:2]
+    places = [
+        cite_line(
+            unit.path, unit.file_line(node.lineno), "the number of rows is left open here", unit.quote(node.lineno)
+        )
+        for unit in program
+        for node in ast.walk(unit.tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in {"view", "reshape"}
+        and node.args
+        and len(node.args) > 1
+        and _is_open(node.args[0])
+    ]
+    if not places:
+        return []
+    claim = f"{outputs} outputs for {targets} targets, and `{places[0].quote}` leaves the number of rows open"
+    facts: dict[str, Fact] = {"rows_place": f"{places[0].source}:{places[0].locator.removeprefix('line ')}"}
+    return [Signal(id="layer-behind-shapes", claim=claim, citations=places[:MOST_RESHAPES], facts=facts)]
+
+
+def _is_open(node: ast.expr) -> bool:
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and getattr(node.operand, "value", 0) == 1
 
 
 def _wanted(text: str) -> _Wanted | None:

@@ -31,6 +31,11 @@ def told(name: str, means: str, row: LogError, code: Sequence[CodeUnit], more: d
     return Signal(id=name, claim=f"{means}: {row.text}", citations=places, facts=facts)
 
 
+def is_installed(frames: Sequence[tuple[str, int]]) -> bool:
+    """Whether every frame of a traceback stands in an installed package or the interpreter."""
+    return all(_INSTALLED.search(path) for path, _ in frames)
+
+
 def own_frame(row: LogError, code: Sequence[CodeUnit]) -> tuple[CodeUnit, int] | None:
     """The innermost frame in a file of the run folder, and its line of code: libraries raise, users' lines cause."""
     return next(iter(own_frames(row, code)), None)

@@ -25,6 +25,8 @@ FEWEST = 20
 ONE = 0.98
 """share of one answer from which the model says nothing else"""
 MOST_CLASSES = 200
+MOST_WORDS = 4
+"""of the name of a class: what has more is a sentence"""
 _NAMES = ("pred", "output", "logit", "prob", "sample", "generated", "recon", "y_hat")
 
 
@@ -73,7 +75,7 @@ def _as_numbers(rows: Predictions, values: np.ndarray[tuple[int], np.dtype[np.fl
 def _as_texts(rows: Predictions) -> list[Signal]:
     classes = len(set(rows.wanted) - {""})
     top, times = Counter(rows.predicted).most_common(1)[0]
-    short = max(map(len, rows.predicted)) <= 40 and 1 < classes <= MOST_CLASSES
+    short = max(map(len, rows.predicted)) <= 40 and len(top.split()) <= MOST_WORDS and 1 < classes <= MOST_CLASSES
     if short and len(rows.predicted) >= FEWEST and times >= ONE * len(rows.predicted):
         many = f"{times:,} of {len(rows.predicted):,}"
         claim = f"{many} predictions in {rows.path} are `{top}`, and there are {classes} classes"

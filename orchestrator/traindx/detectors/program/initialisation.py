@@ -17,12 +17,15 @@ from traindx.readers.code.syntax import name_of, number_of
 SIGNALS = {
     "init-too-wide": "weights are drawn with a spread far above 1/sqrt(inputs)",
     "init-constant": "the weights of whole layers start as one constant",
+    "init-bias-silences": "the biases of whole layers start far below zero, in front of a ReLU",
     "init-ordinary": "the weights are drawn with an ordinary spread",
 }
 
 # Weights of a layer with n inputs want a spread near 1/sqrt(n): from 0.02 for 2500 inputs to 0.35 for 8.
 WIDEST = 0.45
 WIDEST_GAIN = 3.0
+LOWEST_BIAS = -0.5
+"""scaled inputs with ordinary weights give sums of about one; a unit that starts lower than that rarely fires"""
 _NOT_WEIGHTS = {"bias", "norm", "bn", "ln", "gamma", "beta", "scale", "batchnorm", "layernorm", "running", "alpha", "b"}
 _GAINS = {"xavier_normal_", "xavier_uniform_", "orthogonal_", "kaiming_normal_", "kaiming_uniform_"}
 _HAND_WRITTEN = re.compile(r"[Ww](?:eights?)?_?(?:\d|[a-z]{1,3}|in|out|hidden)?")
@@ -41,6 +44,8 @@ class Initialisation(Value):
     text: str
     spread: float | None
     constant: bool
+    bias: float | None = None
+    """the value that every bias starts with, where it is far below zero"""
 
 
 def initialisations(code: Sequence[CodeUnit], analyses: Sequence[Analysis] = ()) -> list[Initialisation]:
@@ -53,8 +58,22 @@ def detect(found: Sequence[Initialisation]) -> list[Signal]:
     """Whether weights start too wide, or as one constant; ordinary where neither is the case."""
     wide = [row for row in found if row.spread is not None and row.spread > WIDEST]
     constant = [row for row in found if row.constant]
+    silent = [row for row in found if row.bias is not None]
+    found = [row for row in found if row.bias is None]
+    told = [_silencing(silent[0])] if silent else []
     signals = [_signal(name, rows) for name, rows in (("init-too-wide", wide), ("init-constant", constant)) if rows]
-    return [_signal("init-ordinary", found)] if found and not signals else signals
+    return [_signal("init-ordinary", found)] if found and not signals and not told else [*signals, *told]
+
+
+def _silencing(row: Initialisation) -> Signal:
+    claim = f"`{row.text}` starts every bias at {row.bias:g}: units behind a ReLU begin below zero"
+    facts: dict[str, Fact] = {
+        "init_place": f"{row.path}:{row.line}",
+        "init_text": row.text,
+        "init_bias": row.bias or 0.0,
+    }
+    place = cite_line(row.path, row.line, "the biases are set here", row.text)
+    return Signal(id="init-bias-silences", claim=claim, citations=[place], facts=facts)
 
 
 def _signal(name: str, rows: Sequence[Initialisation]) -> Signal:
@@ -81,6 +100,11 @@ def _in_file(unit: CodeUnit, followed: Mapping[int, Call]) -> Iterator[Initialis
     chosen = _chosen_by_name(unit.tree)
     for node in ast.walk(unit.tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or id(node) in last_layer:
+            continue
+        low = _low_bias(node, unit)
+        if low is not None and not chosen.get(id(node)):
+            line, text = unit.file_line(node.lineno), unit.quote(node.lineno)
+            yield Initialisation(path=unit.path, line=line, text=text, spread=None, constant=False, bias=low)
             continue
         measured = _measured(node, node.func.attr, followed.get(id(node)))
         if measured is None:
@@ -157,6 +181,23 @@ def _measured(node: ast.Call, name: str, call: Call | None) -> tuple[float | Non
     if name in _CONSTANTS or name in {"constant_", "fill_"}:
         return None, _is_any_weight(target)
     return None
+
+
+def _low_bias(node: ast.Call, unit: CodeUnit) -> float | None:
+    """The constant that `constant_(m.bias, -1.5)` or `m.bias.data.fill_(-1.5)` gives to the biases of every layer."""
+    if not isinstance(node.func, ast.Attribute) or node.func.attr not in {"constant_", "fill_"}:
+        return None
+    functional = _is_init_module(node.func)
+    target = node.args[0] if functional and node.args else node.func.value
+    given = next((row.value for row in node.keywords if row.arg in {"val", "value"}), None)
+    given = given or (node.args[-1] if node.args and not (functional and len(node.args) < 2) else None)
+    value = number_of(given) if given is not None else None
+    while isinstance(target, ast.Attribute) and target.attr == "data":
+        target = target.value
+    every = isinstance(target, ast.Attribute) and target.attr == "bias" and name_of(target.value) in _LOOP_VARIABLES
+    if not every or value is None or value > LOWEST_BIAS:
+        return None
+    return value if unit.names & {"ReLU", "relu", "ReLU6", "relu_"} else None
 
 
 def _is_init_module(function: ast.expr) -> bool:

@@ -38,10 +38,12 @@ _WORDS = tuple(
         "Traceback", "rror", "xception", "ERROR", "CRITICAL", "FATAL", "Warning", "WARN", "illed", "NCCL", "CUDA",
         "oom-kill", "oom_kill", "ut of memory", "fault", "core dumped", "No space", "terminate called", "Watchdog",
         "signal", "DUE TO", "exit code", "Interrupt", "SystemExit", "Timeout", "Xid", "Root Cause", "Assertion",
-        "CANCELLED", "bort", "timed out", "exitcode", "has fallen off", "uota exceeded", "SIG", "bad_alloc",
+        "CANCELLED", "bort", "timed out", "exitcode", "fallen off", "uota exceeded", "SIG", "bad_alloc",
         "return code", "nable to ", "ould not ", "ermission denied", "No module", "TERM_", "free", "ABORT", "mandatory",
         "uncorrectable", "Terminating", "not found", "Out Of Memory", "EXHAUSTED",
         "TIMEOUT", "PREEMPT", "NODE_FAIL", "OUT_OF_ME", "victed", "reempt", "has died", "low on resource", "Deadline",
+        "subset of ranks", "rocBLAS", "(label)", "EI0002", "amdgpu", "available RAM", "smashing", "MaxRuntime",
+        "bad allocation",
     )
 )  # fmt: skip
 _NUMBERED = re.compile(rb"signal|exit ?code|return code|Xid")
@@ -53,6 +55,11 @@ _CHAIN = re.compile(r"During handling of the above exception|The above exception
 _EXCEPTION = re.compile(
     r"(?:[A-Za-z_]\w{0,80}\.){0,8}[A-Za-z_]\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Warning|Iteration)(?::|$)"
 )
+_IGNORED = re.compile(
+    r"Exception ignored (?:in|on|while)\b|Error in atexit\._run_exitfuncs:|--- Logging error ---"
+    r"|(?:Task|Future) exception was never retrieved"
+)
+"""headings of tracebacks after which the interpreter goes on: nobody waits for what raised"""
 _ANY_EXCEPTION = re.compile(r"[A-Za-z_][\w.]{0,160}(?::\s|$)")
 _QUOTED = re.compile(r"\"[^\"]{0,400}\"|`[^`]{0,400}`|(?<!\w)'[^']{0,400}'(?!\w)")
 _WARNING = re.compile(r"\b[A-Z]\w{0,60}Warning: ")
@@ -84,6 +91,8 @@ class _Reader:
         self._last: dict[str, int] = {}
         """the line of the last exception of each process"""
         self._chained: dict[str, int] = {}
+        self._ignored: set[str] = set()
+        """processes whose next traceback changes nothing"""
         self._sample = 0
         self._summary = 0
         """lines that are left of a launcher's summary"""
@@ -124,7 +133,11 @@ class _Reader:
         elif _SUMMARY in message:
             self._summary = _SUMMARY_LINES
         elif "Traceback (most recent call last)" in message[:80]:  # or `Original Traceback`, of a loader's worker
-            self._open[process] = Traceback(last=number, follows=self._chained.pop(process, 0))
+            ignored = process in self._ignored
+            self._ignored.discard(process)
+            self._open[process] = Traceback(last=number, follows=self._chained.pop(process, 0), ignored=ignored)
+        elif _IGNORED.match(message.lstrip()):
+            self._ignored.add(process)
         elif _CHAIN.match(message.lstrip()):
             self._chained[process] = self._last.get(process, 0)
         elif process in self._open:
@@ -146,7 +159,7 @@ class _Reader:
         """Note the crash whose stacks have been read."""
         fault, self._fault = self._fault, None
         if fault is not None:
-            self._note(fault.number, fault.line, fault.message, "error", fault.frames)
+            self._note(fault.number, fault.line, fault.message, "error", Traceback(list(fault.frames)))
 
     def _is_sample(self, message: str) -> bool:
         """Whether the line belongs to text that the model generated, between a heading and the rule that ends it."""
@@ -182,7 +195,7 @@ class _Reader:
             del self._open[process]
             if traceback.frames and _ANY_EXCEPTION.match(message):
                 self._last[process] = number
-                self._note(number, line, message, "error", tuple(traceback.frames), traceback.follows)
+                self._note(number, line, message, "error", traceback)
                 self._message = _Message(process, message.strip())
             else:
                 self._single(number, line, message, "")
@@ -210,8 +223,7 @@ class _Reader:
         line: str,
         message: str,
         kind: Literal["error", "warning"],
-        frames: tuple[tuple[str, int], ...] = (),
-        follows: int = 0,
+        raised: Traceback | None = None,
         rank: int | None = None,
     ) -> None:
         # Warnings repeat with other numbers in them; two errors are the same only to the letter.
@@ -221,7 +233,9 @@ class _Reader:
         if said.strip("*-=# "):
             rank = prefix_of(line, self.labelled)[1] if rank is None else rank
             told = rank if rank >= 0 else None
-            seen = LogError(self.source, number, line.strip()[:LONGEST], kind, frames, follows, rank=told)
+            seen = LogError(self.source, number, line.strip()[:LONGEST], kind, rank=told)
+            if raised is not None:
+                seen = replace(seen, frames=tuple(raised.frames), follows=raised.follows, ignored=raised.ignored)
             if COLLECTIVE.search(said):  # every rank says the same of itself
                 self._kept["collective"].note(f"{told}: {said}", seen)
             else:

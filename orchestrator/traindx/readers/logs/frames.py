@@ -24,6 +24,8 @@ class Traceback:
     """what IPython's next arrow points into"""
     last: int = 0
     """the last line of the file that belongs to it"""
+    ignored: bool = False
+    """whether its heading says that the interpreter goes on"""
 
 
 def ipython_frame(traceback: Traceback, message: str) -> bool:

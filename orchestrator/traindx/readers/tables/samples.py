@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import lzma
 import math
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -18,6 +19,7 @@ from traindx.readers.tables.arrays import ArrayInfo, array_header
 from traindx.readers.tables.column import ColumnInfo, number_in
 from traindx.readers.tables.datatables import TableInfo, split_cells
 from traindx.readers.tables.parquetsamples import read_rows
+from traindx.vocabulary.data_names import is_input, is_name_of_row
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,9 +32,11 @@ ROWS = 400
 """rows of each stretch; rows of one stretch follow each other in the file"""
 MOST_FEATURES = 4_096
 MOST_PRINTS = 100_000
+MOST_PARSED = 200_000
+"""rows of a table whose cells are told apart for it"""
 SECONDS = 12.0
 """for all files together"""
-_UNSOUND = (
+UNSOUND = (
     OSError, ValueError, TypeError, KeyError, SyntaxError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error,
     lzma.LZMAError,
 )  # fmt: skip
@@ -82,6 +86,9 @@ class Samples:
     prints: Prints = field(default_factory=Prints)
     width: int = 0
     """bytes of a row on average: short rows repeat by chance"""
+    inputs: Prints = field(default_factory=Prints)
+    """fingerprints of what is fed to a model alone, where a row has ids or labels beside it"""
+    input_width: int = 0
 
 
 def read_samples(run: Run) -> list[Samples]:
@@ -101,7 +108,7 @@ def read_samples(run: Run) -> list[Samples]:
                     found += _of_table(handle, tables[path], timer)
                 else:
                     found += _of_arrays(handle, arrays[path], timer)
-        except _UNSOUND:
+        except UNSOUND:
             continue  # what is wrong with the file was remarked when it was read
     return found
 
@@ -116,6 +123,9 @@ def _of_table(handle: BinaryIO, table: TableInfo, timer: Timer) -> list[Samples]
     names = tuple(column.name for column in table.columns)
     wanted = _stretches(table.rows)
     prints, width, row = Prints(), 0, -1
+    inputs, input_width = Prints(), 0
+    fed = frozenset(place for place, name in enumerate(names) if is_input(name))
+    named = any(is_name_of_row(name) for name in names) and 0 < len(fed) < len(names)
     taken: list[list[list[float]]] = [[] for _ in wanted]
     counted = _counter_first(table)
     separator = ""
@@ -129,6 +139,10 @@ def _of_table(handle: BinaryIO, table: TableInfo, timer: Timer) -> list[Samples]
         width += len(data)
         own = [line.partition(separator.encode())[2] for line in lines] if counted and separator else lines
         prints.take(first, [hash(line.strip()) for line in own])
+        if named and table.rows <= MOST_PARSED:
+            parsed = [_input_of(line, separator, fed, names) for line in lines]
+            inputs.take(first, [hash(text) for text in parsed])
+            input_width += sum(map(len, parsed))
         for place, (begin, end) in enumerate(wanted if separated else ()):
             for line in lines[max(0, begin - row - 1) : max(0, end - row - 1)]:
                 cells = split_cells(line.decode(errors="replace"), separator)[: len(names)]
@@ -136,7 +150,23 @@ def _of_table(handle: BinaryIO, table: TableInfo, timer: Timer) -> list[Samples]
                 taken[place].append([math.nan if value is None else value for value in numbers])
         row += len(lines)
     stretches = tuple(np.array(rows, dtype=np.float64) for rows in taken if rows)
-    return [Samples(table.path, "", names, stretches, prints, width // max(1, prints.rows))]
+    mean = width // max(1, prints.rows)
+    return [Samples(table.path, "", names, stretches, prints, mean, inputs, input_width // max(1, inputs.rows))]
+
+
+def _input_of(line: bytes, separator: str, fed: Collection[int], names: Sequence[str]) -> str:
+    """The cells of a row that are fed to a model, without spaces and capitals."""
+    text = line.decode(errors="replace")
+    if separator:
+        cells = [cell for place, cell in enumerate(split_cells(text, separator)) if place in fed]
+    else:
+        try:
+            record = json.loads(text)
+        except ValueError:
+            return text
+        wanted = {names[place] for place in fed}
+        cells = [str(value) for key, value in record.items() if key in wanted] if isinstance(record, dict) else [text]
+    return " ".join(" ".join(cells).casefold().split())
 
 
 def _of_parquet(handle: BinaryIO, table: TableInfo, timer: Timer) -> Samples:

@@ -109,10 +109,15 @@ ELSEWHERE: tuple[Phrase, ...] = (
         asks=True,
         not_about_training=3.5,
     ),
+    # A model may be about any of these; who asks for one of them does not speak of a run.
     phrase(
-        r"\bweather\b|\brecipes?\b|\bcss\b|\bhtml\b|\breact\b|\bjavascript|\bjokes?\b|\bcapital of\b|\btranslate\b"
+        r"\btranslate (?:this|the following|it)\b"
+        r"|(?:^|[\n.?!])\W*(?:(?:please|can|could|would|will|you|hey|pls) ){0,3}"
+        r"(?:what|who|when|where|how (?:do|can|to|much)|which|tell|give|show|find|book|recommend|suggest|is there"
+        r"|do you|translate|help|fix|write|make|i (?:want|need))\b[^\n.?!]{0,60}?"
+        r"(?:\bweather\b|\brecipes?\b|\bcss\b|\bhtml\b|\breact\b|\bjavascript|\bjokes?\b|\bcapital of\b|\btranslate\b"
         r"|\bflights?\b|\bstock (?:price|market)|\bhoroscope|\bfootball|\bmovies?\b|\bmeaning of life|\bpoems?\b"
-        r"|\bexcel\b|\bpowerpoint|\bwordpress|\bhomework\b|\bbirthday|\bholiday|\bvacation|\brestaurant",
+        r"|\bexcel\b|\bpowerpoint|\bwordpress|\bhomework\b|\bbirthday|\bholiday|\bvacation|\brestaurant)",
         asks=True,
         not_about_training=3.5,
     ),
