@@ -83,7 +83,7 @@ def _weighed(
     case: Case, signals: list[Signal], registry: SignalRegistry
 ) -> tuple[Findings, dict[str, dict[str, Fact]]]:
     """The findings, and the facts behind each cause."""
-    standing = weigh(case.catalog, signals, registry, load_weights())
+    standing = _without_a_course(case, weigh(case.catalog, signals, registry, load_weights()))
     roots = [belief for belief in standing.modes if belief.likely]
     lacking, blind = _unseen(case)
     status: Status = "diagnosis_complete"
@@ -93,7 +93,8 @@ def _weighed(
         status = "healthy" if standing.healthy.likely and (ended_well or not blind) else "needs_more_data"
     well = {case.catalog.healthy.id} if standing.healthy.likely else set()
     refuted = {belief.hypothesis.id for belief in roots} or well
-    instead = weigh(case.catalog, signals, registry, load_weights(), refuted) if refuted else standing
+    others = weigh(case.catalog, signals, registry, load_weights(), refuted) if refuted else standing
+    instead = _without_a_course(case, others)
     rest = _possibilities(instead, roots, well=bool(well))
     most = max(0, MOST_HYPOTHESES - len(roots))
     named = [*roots[:MOST_HYPOTHESES], *rest[:most]]
@@ -106,6 +107,19 @@ def _weighed(
         questions=[] if status != "needs_more_data" else _questions(case, lacking, rest[:MOST_HYPOTHESES]),
     )
     return findings, {belief.hypothesis.id: belief.facts for belief in named}
+
+
+def _without_a_course(case: Case, standing: Standing) -> Standing:
+    """Where no log shows how the run went, what only makes a bad course likely is a lead and not a cause."""
+    if case.context.series or case.context.artifacts.training_logs:
+        return standing
+    modes = [
+        belief
+        if any(voice.speaks.kind == "direct" for voice in belief.support)
+        else replace(belief, probability=min(belief.probability, BESIDE_HEALTH))
+        for belief in standing.modes
+    ]
+    return replace(standing, modes=tuple(modes))
 
 
 def _possibilities(standing: Standing, roots: Sequence[Belief], *, well: bool) -> list[Belief]:
