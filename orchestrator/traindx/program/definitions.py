@@ -29,11 +29,16 @@ def define_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) ->
     if not node.decorator_list:
         m.bind(node.name, Function(node, m.unit, m.scope, None, NOTHING))
         return ""
+    from traindx.program.calling import call_function
     from traindx.program.expressions import evaluate
 
     marks = set()
+    own: list[tuple[Function, ast.expr]] = []
     for decorator in node.decorator_list:
         value = evaluate(m, decorator)
+        if isinstance(value, Function):
+            own.append((value, decorator))
+            continue
         name = value.name.rpartition(".")[2] if isinstance(value, Library) else ""
         name = value.kind if isinstance(value, Made) else name
         if name in _MARKS:
@@ -44,7 +49,12 @@ def define_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) ->
             return ""
         else:
             marks.add(f"@{getattr(decorator, 'id', getattr(decorator, 'attr', ''))}")
-    m.bind(node.name, Function(node, m.unit, m.scope, None, frozenset(marks)))
+    made = Function(node, m.unit, m.scope, None, frozenset(marks))
+    for decorate, decorator in reversed(own):
+        # What a decorator of the program returns is what is called; one that returns nothing known changes nothing.
+        found = call_function(m, decorate, [made], {}, decorator)
+        made = found if isinstance(found, Function) else made
+    m.bind(node.name, made)
     return ""
 
 
@@ -63,7 +73,7 @@ def define_class(m: Machine, node: ast.ClassDef) -> str:
     for member in scope.names.values():
         if isinstance(member, Function) and member.owner is None:
             member.owner = found
-            member.scope = m.scope
+            member.scope = m.scope if member.scope is scope else member.scope
     m.bind(node.name, found)
     return ""
 

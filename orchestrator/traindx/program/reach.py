@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from traindx.program.analysis import Analysis
 from traindx.program.library.recurrent import KINDS
 from traindx.program.queries import handed_out, steps
-from traindx.program.trace import Event, tensor_of
-from traindx.program.values import Made, Tensor
+from traindx.program.trace import Event, Trace, tensor_of
+from traindx.program.values import Layer, Made, Tensor
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def unreached(analysis: Analysis) -> Iterator[Unreached]:
             continue
         # A cut inside a loop over time is a matter of windows.
         cuts = [row for row in trace.of("cut") if len(row.turns) <= len(events[0].turns)]
-        cut = next((row for row in cuts if _lies_behind(row, missed)), None)
+        cut = next((row for row in cuts if _lies_behind(row, missed)), None) or _switched_off(trace, events[0], missed)
         if cut is None or id(cut.place.node) in told:
             continue
         told.add(id(cut.place.node))
@@ -52,3 +52,17 @@ def _lies_behind(cut: Event, missed: frozenset[int]) -> bool:
     """Whether a cut in training is what keeps layers from every loss: it lies behind all of them."""
     deps = cut.subject.deps if isinstance(cut.subject, Tensor) else frozenset[int]()
     return cut.grad and missed <= deps
+
+
+def _switched_off(trace: Trace, step: Event, missed: frozenset[int]) -> Event | None:
+    """Where gradients are off whenever one of some layers runs in the iteration of a step: `no_grad` in a helper."""
+    ran = [row for row in trace.of("linear", "recurrent") if isinstance(row.subject, Layer)]
+    mine = [row for row in ran if row.subject.number in missed and row.path == step.path]  # type: ignore[attr-defined]
+    seen = {row.subject.number for row in mine}  # type: ignore[attr-defined]
+    if not mine or seen != missed or any(row.grad or row.off is None for row in mine):
+        return None
+    first = mine[0]
+    # Who writes `no_grad` around the layers themselves means it; a helper or decorator elsewhere does it unseen.
+    if first.off is None or first.off.unit is first.place.unit:
+        return None
+    return replace(first, place=first.off, facts={"by": "`no_grad`"})

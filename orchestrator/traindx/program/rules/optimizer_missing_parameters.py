@@ -66,6 +66,8 @@ def _written(analysis: Analysis) -> frozenset[int]:
     """Layers whose weights are copied from elsewhere: master weights, targets, averages."""
     found: frozenset[int] = frozenset()
     for event in analysis.trace.of("overwritten", "load-state-dict"):
+        if event.kind == "overwritten" and not event.turns:
+            continue  # first values, copied once
         if isinstance(event.subject, Parameters):
             found |= event.subject.layers
         elif isinstance(event.subject, Layer | Instance):
