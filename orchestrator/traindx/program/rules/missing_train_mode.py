@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.queries import called, module_layers, trained_layers
+from traindx.program.queries import called, is_true, module_layers, trained_layers
 from traindx.program.trace import Event
 from traindx.program.values import Plain
 
@@ -57,8 +57,17 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 "mode_layer": passive[0].kind,
                 "model": called(event),
             },
-            also=((event.place, f"trains with `{passive[0].kind}` in evaluation mode"),),
+            also=(
+                (event.place, f"trains with `{passive[0].kind}` in evaluation mode"),
+                *((row.place, "`train()` is called only here") for row in _entered(trace.events[: left.at])),
+            ),
         )
+
+
+def _entered(before: list[Event]) -> list[Event]:
+    """The last time that training mode was entered."""
+    entered = [event for event in before if event.kind == "mode" and is_true(event.facts.get("on"))]
+    return entered[-1:]
 
 
 def _left(before: list[Event]) -> Event | None:

@@ -22,7 +22,7 @@ from itertools import pairwise
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import handed_out, is_zeroing, steps, surely_reaches
-from traindx.program.trace import Trace
+from traindx.program.trace import Event, Trace
 from traindx.program.values import Made, Tensor
 
 ID = "missing-zero-grad"
@@ -57,9 +57,17 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 f"`{name}.step()` runs in every iteration, and its gradients are cleared {said}: they add up",
                 proven=not handed_out(trace, optimizer, one.at, two.at),
                 facts={"optimizer": name, "step_place": two.place.text, "backward_place": back.place.text},
-                also=((back.place, "adds to the gradients of every earlier iteration"),),
+                also=(
+                    (back.place, "adds to the gradients of every earlier iteration"),
+                    *((event.place, "clears the gradients of something else") for event in _others(between)),
+                    *((event.place, "clears them outside the loop") for event in earlier[:1]),
+                ),
             )
             break
+
+
+def _others(between: list[Event]) -> list[Event]:
+    return [event for event in between if event.kind == "zero"][:1]
 
 
 def _by_hand(trace: Trace) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from traindx.program.finding import Finding
 from traindx.program.library.layers import frozen
 from traindx.program.queries import module_layers, plain_parts, steps
 from traindx.program.trace import Event, tensor_of
-from traindx.program.values import Instance, Layer, Made, Parameters
+from traindx.program.values import Instance, Layer, Made, Parameters, Place
 
 ID = "optimizer-missing-parameters"
 
@@ -58,8 +58,18 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         place,
         f"the loss depends on {told} that no optimizer holds: they keep their first weights",
         facts={"optimizer_place": place.text, "layer_place": layer.place.text if layer.place else "", "missing": told},
-        also=((layer.place, "not among the optimizer's parameters"),) if layer.place is not None else (),
+        also=(
+            *(((layer.place, "not among the optimizer's parameters"),) if layer.place is not None else ()),
+            *((place, "made through this call") for place in _made_through(analysis, layer)),
+        ),
     )
+
+
+def _made_through(analysis: Analysis, layer: Layer) -> list[Place]:
+    """The outermost call that made a layer after the optimizer."""
+    made = next((event for event in analysis.trace.of("layer") if event.subject is layer), None)
+    built = analysis.trace.of("optimizer")
+    return list(made.calls[:1]) if made is not None and built and made.at > built[0].at else []
 
 
 def _written(analysis: Analysis) -> frozenset[int]:
