@@ -28,15 +28,15 @@ def carried_on(m: Machine, node: ast.Assign, value: Value, since: int) -> Value:
     target = node.targets[0]
     given, at = _handed_on(target, node.value) if isinstance(node.value, ast.Call) else (None, None)
     layer = _callee(m, node.value) if given is not None and isinstance(node.value, ast.Call) else None
-    if layer is None and isinstance(target, ast.Attribute) and _comes_from(m, target, value):
+    if layer is None and isinstance(target, ast.Attribute) and _comes_from(m, node, target, value):
         given, at, layer = target, None, _layer(m, id(node))
     if given is None or layer is None or any(event.kind == "recurrent" for event in m.trace.events[since:]):
         return value
     return _step(m, node.value, value, at, given, layer)
 
 
-def _comes_from(m: Machine, target: ast.Attribute, value: Value) -> bool:
-    """Whether layers computed a value from what the field held before."""
+def _comes_from(m: Machine, node: ast.Assign, target: ast.Attribute, value: Value) -> bool:
+    """Whether layers computed a value from what the field held before: zeros at first, then what this statement made."""
     from traindx.program.expressions import evaluate
 
     if not isinstance(value, Tensor) or not value.deps or value.loss is not None or value.shape == ():
@@ -44,7 +44,10 @@ def _comes_from(m: Machine, target: ast.Attribute, value: Value) -> bool:
     before = evaluate(m, target)
     if not isinstance(before, Tensor):
         return False
-    return bool(before.states & value.states) or (bool(before.origin) and before.origin <= value.origin)
+    own = m.recurrences.get(id(node))
+    if own is not None and any(number == own.number for number, _ in before.states & value.states):
+        return True
+    return "zeros" in before.marks and bool(before.origin) and before.origin <= value.origin
 
 
 def _handed_on(target: ast.expr, call: ast.Call) -> tuple[ast.expr | None, int | None]:
