@@ -36,7 +36,7 @@ def carried_on(m: Machine, node: ast.Assign, value: Value, since: int) -> Value:
 
 
 def _comes_from(m: Machine, node: ast.Assign, target: ast.Attribute, value: Value) -> bool:
-    """Whether layers computed a value from what the field held before: zeros at first, then what this statement made."""
+    """Whether layers computed a value from what the field held before: zeros, then what this statement made."""
     from traindx.program.expressions import evaluate
 
     if not isinstance(value, Tensor) or not value.deps or value.loss is not None or value.shape == ():
