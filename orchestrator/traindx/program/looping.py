@@ -85,7 +85,7 @@ def carried(m: Machine, node: ast.For | ast.AsyncFor | ast.While, mark: int, fir
             turns = {m.paths[serial][len(m.turns)] for serial in older if len(m.paths[serial]) > len(m.turns)}
             if len(turns) > 1 and value.sure:
                 m.event("carried", node, value, name=name, value=value, spent=any(s in m.spent for s in older))
-        elif isinstance(value, Items) and value.more and value.items:
+        elif isinstance(value, Items) and value.more and value.items and value.kind != "ring":
             held = [part for part in value.items if isinstance(part, Tensor) and part.graph and part.sure]
             serials = {serial for part in held for serial in part.graph if serial >= first}
             depth = len(m.turns)
@@ -94,11 +94,13 @@ def carried(m: Machine, node: ast.For | ast.AsyncFor | ast.While, mark: int, fir
                 told = _bound_as(m, value)
                 if not told:
                     continue
-                m.event("carried", node, held[-1], name=told, value=held[-1], spent=any(s in m.spent for s in serials))
+                spent = any(s in m.spent for s in serials)
+                name = told.rpartition(".")[2]
+                m.event("carried", node, held[-1], name=name, value=held[-1], spent=spent, holder=value, path=told)
 
 
 def _bound_as(m: Machine, value: Items) -> str:
-    """The name or field under which a list is known; empty for one that nothing holds any more."""
+    """The path by which a list is known, `recorder.data.loss`; empty for one that nothing holds any more."""
     scope: Scope | None = m.scope
     while scope is not None:
         for name, held in scope.names.items():
@@ -112,13 +114,15 @@ def _bound_as(m: Machine, value: Items) -> str:
 def _known_in(held: Value, value: Items, name: str, depth: int = 3) -> str:
     if held is value:
         return name
+    inner: list[tuple[str, Value]] = []
     if isinstance(held, Object) and depth:
-        inner = held.fields
+        inner = list(held.fields.items())
     elif isinstance(held, Mapping) and depth:
-        inner = held.entries
-    else:
-        return ""
-    return next((found for key, part in inner.items() if (found := _known_in(part, value, key, depth - 1))), "")
+        inner = list(held.entries.items())
+    elif isinstance(held, Items) and depth:
+        inner = [(name, part) for part in held.items if isinstance(part, Object)]
+    told = next((found for key, part in inner if (found := _known_in(part, value, key, depth - 1))), "")
+    return f"{name}.{told}" if told else ""
 
 
 def comprehension(

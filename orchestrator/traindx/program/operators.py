@@ -37,7 +37,7 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 _GOOD = re.compile(r"(?:^|[._\[])(?:adv\w*|gae|returns?|rewards?|targets?)(?:$|[\]_])", re.IGNORECASE)
 """names of what tells how good an action was"""
-_SURE = ("constant", "default", "config", "varies")
+_SURE = ("constant", "omitted", "default", "config", "varies")
 
 
 def binary(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:

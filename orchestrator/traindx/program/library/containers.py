@@ -86,7 +86,10 @@ def _of_mapping(m: Machine, owner: Mapping, name: str, call: Call) -> Value | No
             m.journal.put(owner, "entries", rest)
         if found is not None:
             return found
-        return call.args[1] if len(call.args) > 1 else Guess(str(getattr(key, "value", "")))
+        default = call.args[1] if len(call.args) > 1 else None
+        if name == "setdefault" and default is not None and isinstance(key, Plain):
+            m.journal.put(owner, "entries", {**owner.entries, str(key.value): default})
+        return default if default is not None else Guess(str(getattr(key, "value", "")))
     if name == "update":
         entries = dict(owner.entries)
         for given in call.args:

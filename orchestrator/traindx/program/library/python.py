@@ -286,9 +286,10 @@ def standard(m: Machine, full: str, last: str, call: Call) -> Value | None:
         if last == "OrderedDict":
             return _dict(m, call) if not isinstance(first, Items) else _pairs(first)
         if last == "deque":
-            return Items([], "list")
+            # With a `maxlen` it lets go of the oldest.
+            return Items([], "ring" if "maxlen" in call.keywords or len(call.args) > 1 else "list")
         if last == "defaultdict":
-            return Mapping({}, True)
+            return Mapping({}, True, first)
     if last in _LOADING and root in _CONFIGS:
         return Made(kind="config", fields={"@loaded": Plain(True)})
     if last in {"ConfigParser", "RawConfigParser", "SafeConfigParser"}:
