@@ -52,6 +52,11 @@ _WRAPPERS = frozenset(["DataParallel", "DistributedDataParallel", "FullyShardedD
                        "SyncBatchNorm", "convert_sync_batchnorm", "get_peft_model", "trace",
                        "fully_shard"])  # fmt: skip
 _PRETRAINED = re.compile(r"^(?:torchvision\.models|timm|segmentation_models_pytorch|efficientnet_pytorch|open_clip)\.")
+_CLASSIFIERS = re.compile(
+    r"^torchvision\.models\.(?:resnet|resnext|wide_resnet|densenet|vgg|mobilenet|efficientnet|shufflenet|squeezenet"
+    r"|mnasnet|regnet|convnext|vit_|swin|alexnet|maxvit)\w*$"
+)
+"""models whose output is that of a linear layer, in training and in evaluation alike"""
 _WITH_PARAMETERS = frozenset(
     ["MultiheadAttention", "Embedding", "EmbeddingBag", "PReLU", "Parameter", "?", "pretrained"]
 )
@@ -71,6 +76,8 @@ def construct(m: Machine, full: str, last: str, call: Call) -> Value | None:
         layer.fields["@training"] = Plain(
             last != "from_pretrained", "constant" if last != "from_pretrained" else "varies"
         )
+        if _CLASSIFIERS.match(full):
+            layer.fields["@logits"] = Plain(True)
         return layer
     if full.startswith(("torch.nn.functional", "torch.nn.utils", "torch.nn.init", "torch.nn.parallel")):
         return None
@@ -193,7 +200,13 @@ def opaque(m: Machine, layer: Layer | Instance, call: Call) -> Value:
     if state is not None:
         m.event("recurrent", call.node, layer, input=given[0], state=state, length=None)
     made = parametric(m, layer, given, None)
-    return made.marked("opaque", "state").but(states=made.states | {(layer.number, m.serial)})
+    act = "linear" if isinstance(layer, Layer) and _gives_logits(layer) else ""
+    return made.marked("opaque", "state").but(states=made.states | {(layer.number, m.serial)}, act=act)
+
+
+def _gives_logits(layer: Layer) -> bool:
+    """Whether a model of a library ends in its own linear classifier, which nothing has replaced."""
+    return "@logits" in layer.fields and not any(not name.startswith("@") for name in layer.fields)
 
 
 def leaves(m: Machine, value: Value, depth: int = 12) -> frozenset[int]:

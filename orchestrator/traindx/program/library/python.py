@@ -280,6 +280,8 @@ def standard(m: Machine, full: str, last: str, call: Call) -> Value | None:
             return stream_of(m, first)
         if last == "count":
             return Stream(Plain(None, "varies"), Plain(None))
+    if full in {"os.environ.get", "os.getenv"} and len(call.args) > 1 and isinstance(call.args[1], Plain):
+        return Plain(call.args[1].value, "default", text(first))
     if root == "functools" and last == "partial":
         return Made(kind="partial", args=tuple(call.args), keywords=call.keywords)
     if root == "collections":
