@@ -114,6 +114,9 @@ def _compare(m: Machine, test: ast.Compare) -> bool | None:
     if isinstance(op, ast.Is | ast.IsNot):
         same = _same(left, right)
         return None if same is None else same is isinstance(op, ast.Is)
+    if isinstance(op, ast.In | ast.NotIn):
+        held = _contains(right, left)
+        return None if held is None else held is isinstance(op, ast.In)
     if isinstance(left, Plain) and isinstance(right, Plain) and {left.sure, right.sure} <= _SETTLED:
         if isinstance(left.value, str) and left.name == "__name__":
             return True if isinstance(op, ast.Eq) else None
@@ -125,6 +128,17 @@ def _compare(m: Machine, test: ast.Compare) -> bool | None:
             except TypeError:
                 return None
     return None
+
+
+def _contains(whole: Value, part: Value) -> bool | None:
+    """Whether a known text is in another one, or in a list of texts that is written in the program."""
+    if not isinstance(part, Plain) or part.sure not in _SETTLED or not isinstance(part.value, str):
+        return None
+    if isinstance(whole, Plain) and isinstance(whole.value, str) and whole.sure in _SETTLED:
+        return part.value in whole.value
+    rows = whole.items if isinstance(whole, Items) and not whole.more and whole.kind == "tuple" else []
+    texts = [row.value for row in rows if isinstance(row, Plain) and row.sure in _SETTLED]
+    return part.value in texts if rows and len(texts) == len(rows) else None
 
 
 def _number_and_text(left: Value, right: Value) -> bool:

@@ -9,13 +9,25 @@ from typing import TYPE_CHECKING
 from traindx.program import binding, conditions, expressions
 from traindx.program.joining import join
 from traindx.program.streams import stream_of
-from traindx.program.values import Items, Mapping, Object, Plain, Scope, Stream, Tensor, Value
+from traindx.program.values import (
+    Instance,
+    Items,
+    Layer,
+    Mapping,
+    Object,
+    Plain,
+    Scope,
+    Stream,
+    Tensor,
+    Value,
+)
 
 if TYPE_CHECKING:
     from traindx.program.machine import Machine
 
 FEW = 8
 """elements of a known list that are gone through one by one"""
+MODULES = 24
 TIMES = 2
 
 
@@ -44,7 +56,7 @@ def _source(value: Value) -> Value:
 
 
 def _elements(m: Machine, source: Value) -> Iterator[Value]:
-    if isinstance(source, Items) and not source.more and 0 < len(source.items) <= FEW:
+    if isinstance(source, Items) and not source.more and 0 < len(source.items) <= _limit(source):
         if not all(isinstance(item, Plain) for item in source.items):
             yield from list(source.items)
             return
@@ -53,9 +65,27 @@ def _elements(m: Machine, source: Value) -> Iterator[Value]:
             return
     if isinstance(source, Items) and not source.items and not source.more:
         return
+    inner = container(source)
+    if inner is not None and 0 < len(inner.items) <= MODULES:
+        yield from inner.items
+        return
     element = stream_of(m, source).element
     for _ in range(TIMES):
         yield element
+
+
+def container(source: Value) -> Items | None:
+    """The modules of a `Sequential` or a list of modules, as a list."""
+    if not isinstance(source, Layer) or source.kind not in {"Sequential", "ModuleList"} or "@more" in source.fields:
+        return None
+    rows = [child for name, child in source.fields.items() if not name.startswith("@")]
+    return Items(rows, "list") if all(isinstance(row, Layer | Instance) for row in rows) else None
+
+
+def _limit(source: Items) -> int:
+    """Modules are gone through one by one even where they are many: each may be replaced by another."""
+    rows = [part.items[-1] if isinstance(part, Items) and part.items else part for part in source.items]
+    return MODULES if all(isinstance(row, Layer | Instance) for row in rows) else FEW
 
 
 def follow_while(m: Machine, node: ast.While) -> str:

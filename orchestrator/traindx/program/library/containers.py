@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from traindx.program.library.creation import created
+from traindx.program.library.initialising import initialised
 from traindx.program.values import (
     UNKNOWN,
     Gradient,
@@ -108,6 +109,7 @@ def _of_mapping(m: Machine, owner: Mapping, name: str, call: Call) -> Value | No
 def _of_parameters(m: Machine, owner: Parameters, name: str, call: Call) -> Value | None:
     if name in {"zero_", "fill_", "normal_", "uniform_", "copy_", "mul_", "add_", "sub_", "data", "div_", "lerp_"}:
         m.event("overwritten", call.node, owner, name=name)
+        initialised(m, name, owner, call, call.args)
         if name in {"zero_"}:
             m.event("zero", call.node, owner)
         return owner

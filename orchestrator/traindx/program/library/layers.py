@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from traindx.program.library import recurrent
 from traindx.program.library.graphs import mixed
+from traindx.program.library.initialising import first_value, initialised
 from traindx.program.library.tensors import ACTIVATIONS, activated
 from traindx.program.values import (
     LEAF,
@@ -79,6 +80,9 @@ def construct(m: Machine, full: str, last: str, call: Call) -> Value | None:
         if _CLASSIFIERS.match(full):
             layer.fields["@logits"] = Plain(True)
         return layer
+    if full.startswith("torch.nn.init.") and call.args:
+        initialised(m, last, call.args[0], call, call.args[1:])
+        return call.args[0]
     if full.startswith(("torch.nn.functional", "torch.nn.utils", "torch.nn.init", "torch.nn.parallel")):
         return None
     if not (full.startswith("torch.nn.") or (full.startswith(("torch_geometric.nn", "apex")) and last[:1].isupper())):
@@ -107,6 +111,8 @@ def _parameter(m: Machine, call: Call) -> Value:
         m.event("cut", call.node, given, by="`nn.Parameter`", rewrapped=True)
         return Tensor(graph=LEAF, shape=shape, marks=frozenset({"leaf"}))
     layer = _layer(m, call, "Parameter")
+    if isinstance(given, Tensor) and "zeros" in given.marks:
+        layer.fields["@weight"] = Plain(0.0)
     wants = call.argument(1, "requires_grad")
     if isinstance(wants, Plain) and wants.value is False:
         return Tensor(shape=shape, marks=frozenset({"buffer"}))

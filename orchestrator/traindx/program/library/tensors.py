@@ -10,6 +10,7 @@ from traindx.program import contractions
 from traindx.program.library import permutations, shapes
 from traindx.program.library.creation import JOINED, LIKE, MADE, created, joined, rebuilt
 from traindx.program.library.graphs import backward, mixed
+from traindx.program.library.initialising import initialised
 from traindx.program.operators import broadcast, product
 from traindx.program.values import (
     LEAF,
@@ -155,6 +156,7 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
         return mixed(m, [owner, *call.tensors], owner.shape, frozenset({"logprob"}))
     if name in {"zero_", "fill_", "normal_", "uniform_", "copy_"}:
         m.event("overwritten", call.node, owner)
+        initialised(m, name, owner, call, call.args)
         return owner
     if name == "argsort":
         return Tensor(shape=owner.shape, dtype="long", marks=frozenset({"order"}), origin=owner.origin)
