@@ -26,6 +26,8 @@ from traindx.program.values import (
     text,
 )
 
+from traindx.program.windowing import OVERLAPPING, counts_by_one
+
 if TYPE_CHECKING:
     from traindx.program.machine import Machine
 
@@ -208,6 +210,8 @@ def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:
         m.event("picked", node, owner)
     graph, sure, deps = m.attached([owner])
     marks -= {"saved", "one-out"}
+    if isinstance(parts[0], ast.Slice) and not owner.graph and counts_by_one(m, parts[0]):
+        marks.add(OVERLAPPING)
     if not isinstance(parts[0], ast.Slice) and not (isinstance(parts[0], ast.Constant) and parts[0].value is Ellipsis):
         marks.discard("batched")
     return owner.but(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from traindx.program.values import Layer, Parameters, Plain, Tensor, Value, number
@@ -27,6 +28,26 @@ def first_value(layer: Layer, part: str) -> float | None:
     """The one number that every element of a weight or a bias begins with, where that is certain."""
     told = layer.fields.get(f"@{part}")
     return number(told) if isinstance(told, Plain) and told.sure == "constant" else None
+
+
+def nothing_times(m: Machine, node: ast.AST, left: Value, right: Value) -> frozenset[str]:
+    """The mark of a matrix product that is all zeros because a parameter in it begins as zeros; where both sides are, no
+    gradient ever reaches either of them."""
+    zero = [_is_nothing(m, side) for side in (left, right)]
+    if not any(zero):
+        return frozenset()
+    if all(zero) and m.grad:
+        m.event("null-product", node, right)
+    return frozenset({"null"})
+
+
+def _is_nothing(m: Machine, side: Value) -> bool:
+    if not isinstance(side, Tensor):
+        return False
+    if "parameter" in side.marks and len(side.deps) == 1:
+        layer = m.trace.layers.get(next(iter(side.deps)))
+        return layer is not None and first_value(layer, "weight") == 0.0
+    return "null" in side.marks
 
 
 def _parts(m: Machine, given: Value) -> list[tuple[Layer, str]]:

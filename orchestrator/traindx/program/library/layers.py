@@ -20,6 +20,7 @@ from traindx.program.values import (
     Instance,
     Items,
     Layer,
+    Made,
     Mapping,
     Place,
     Plain,
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from traindx.program.machine import Machine
 
 LINEAR = frozenset(["Linear", "LazyLinear", "Bilinear", "Dense"])
+SUNK = -5.0
+"""a bias so far below zero that inputs of unit scale, through weights of the usual spread, hardly ever make up for it"""
 CONVOLUTIONS = re.compile(r"^(?:Lazy)?Conv(?:Transpose)?[123]d$")
 NORMS = re.compile(r"Norm(?:[123]d)?$")
 DROPOUTS = re.compile(r"^(?:Alpha|Feature)?Dropout(?:[123]d)?$")
@@ -67,6 +70,9 @@ _STATE = re.compile(r"hid\w*|\w*states?|h|hx|hc|c|cx|hn|h_\w|memory|carry|rnn_\w
 def construct(m: Machine, full: str, last: str, call: Call) -> Value | None:
     """Make a layer, or a model of a library."""
     if last in _WRAPPERS and call.args and not full.startswith("builtins"):
+        if last == "DistributedDataParallel":
+            made = Made(kind="wrapper", keywords=call.keywords)
+            m.event("data-parallel", call.node, call.args[0], wrapper=made)
         return call.args[-1] if last == "convert_sync_batchnorm" else call.args[0]
     if last == "Parameter" and full.startswith("torch"):
         return _parameter(m, call)
@@ -298,8 +304,20 @@ def _linear(m: Machine, layer: Layer, given: Tensor, call: Call) -> Tensor:
         shape = (given.shape[0], size, *[None] * (len(given.shape) - 2))
     m.event("linear", call.node, layer, before=given)
     made = parametric(m, layer, [given], shape)
+    if "pixels" not in given.marks and (first_value(layer, "bias") or 0.0) <= SUNK and _has_bias(layer):
+        made = made.marked("sunk")
+    if first_value(layer, "weight") == 0.0:
+        if "null" in given.marks and m.grad:
+            m.event("null-product", call.node, layer)
+        if not _has_bias(layer) or first_value(layer, "bias") == 0.0:
+            made = made.marked("null")
     marks = made.marks | ({"one-out"} if size == 1 else NOTHING) | ({f"out-{size}"} if size else NOTHING)
     return made.but(act="linear", act_at=applied_at(m, layer, call), marks=marks)
+
+
+def _has_bias(layer: Layer) -> bool:
+    told = layer.keywords.get("bias", layer.args[2] if layer.kind in LINEAR and len(layer.args) > 2 else Plain(True))
+    return not (isinstance(told, Plain) and told.value is False)
 
 
 def applied_at(m: Machine, layer: Layer, call: Call) -> Place:

@@ -91,13 +91,13 @@ def _of_container(m: Machine, owner: Layer | Instance, name: str, call: Call) ->
 
 def parameters(m: Machine, owner: Layer | Instance, named: bool = False) -> Value:
     """`module.parameters()`."""
-    found = Parameters(leaves(m, owner), _is_known(owner), owner)
+    found = Parameters(leaves(m, owner), is_known(owner), owner)
     if not named:
         return found
     return Items([Items([Plain("", "varies", "parameter name"), found])], "list", True)
 
 
-def _is_known(owner: Value, depth: int = 8) -> bool:
+def is_known(owner: Value, depth: int = 8) -> bool:
     """Whether everything inside a module was seen."""
     if isinstance(owner, Layer) and (owner.guessed or owner.kind in {"?", "pretrained"} or "@more" in owner.fields):
         return False
@@ -108,7 +108,7 @@ def _is_known(owner: Value, depth: int = 8) -> bool:
             return False
     if not isinstance(owner, _BOTH) or not depth:
         return not isinstance(owner, Guess)
-    return all(_is_known(child, depth - 1) for child in children(owner) if isinstance(child, Layer | Instance))
+    return all(is_known(child, depth - 1) for child in children(owner) if isinstance(child, Layer | Instance))
 
 
 def freeze(m: Machine, owner: Layer | Instance, on: bool, call: Call) -> None:

@@ -10,7 +10,7 @@ from traindx.program import contractions
 from traindx.program.library import permutations, shapes
 from traindx.program.library.creation import JOINED, LIKE, MADE, created, joined, rebuilt
 from traindx.program.library.graphs import backward, mixed
-from traindx.program.library.initialising import initialised
+from traindx.program.library.initialising import initialised, nothing_times
 from traindx.program.operators import broadcast, product
 from traindx.program.values import (
     LEAF,
@@ -136,10 +136,13 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
         return Plain(known, "constant" if known is not None and name == "size" else "varies")
     if name in _POINTWISE:
         return _pointwise(m, name, owner, args, call)
+    if name == "linear" and len(args) == 1 and isinstance(args[0], Tensor):
+        return mixed(m, [owner, args[0]], None, nothing_times(m, call.node, owner, args[0]))
     if name in {"matmul", "mm", "bmm", "dot", "mv", "__matmul__"}:
         other = args[0] if args else owner
         contractions.product(m, call.node, owner, 3 if name == "bmm" else None)
-        return mixed(m, [owner, *call.tensors], product(owner, other), contractions.marks_of(owner, other))
+        marks = contractions.marks_of(owner, other) | nothing_times(m, call.node, owner, other)
+        return mixed(m, [owner, *call.tensors], product(owner, other), marks)
     if name in {"add", "sub", "mul", "div", "eq", "lt", "gt", "minimum", "maximum", "add_", "sub_", "mul_", "div_"}:
         if name.endswith("_"):
             m.event("in-place", call.node, owner)
@@ -179,6 +182,8 @@ def activated(m: Machine, act: str, owner: Tensor, call: Call, args: Sequence[Va
         marks |= {"logprob"}
     made = owner.but(graph=graph, sure=sure, deps=deps, act=act, act_at=m.place(call.node), act_dim=whole(dim))
     made = made.but(marks=marks | ({"saved"} if graph else frozenset()), loss=None)
+    if act == "relu" and "sunk" in owner.marks and graph:
+        m.event("sunken", call.node, owner)
     if act in {"softmax", "log_softmax"}:
         m.event("softmax", call.node, made, before=owner, dim=whole(dim))
     return made
