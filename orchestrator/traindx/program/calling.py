@@ -250,7 +250,9 @@ def call_function(
     frame = Frame(function, scope)
     m.frames.append(frame)
     try:
-        _bind_arguments(m, function, args, keywords, "omitted" if node is not None and _is_bare(function) else "default")
+        _bind_arguments(
+            m, function, args, keywords, "omitted" if node is not None and _is_bare(function) else "default"
+        )
         off = m.off
         if "no_grad" in function.marks:
             m.grad = False

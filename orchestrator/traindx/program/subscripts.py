@@ -25,7 +25,6 @@ from traindx.program.values import (
     number,
     text,
 )
-
 from traindx.program.windowing import OVERLAPPING, counts_by_one
 
 if TYPE_CHECKING:

@@ -63,5 +63,6 @@ def windowed(cls: Class) -> Place | None:
 def _rebound(function: ast.AST, name: str) -> bool:
     """Whether the number of the sample is turned into another place first: `i = i * stride`."""
     return any(
-        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in ast.walk(function)
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+        for node in ast.walk(function)
     )

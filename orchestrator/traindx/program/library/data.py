@@ -107,7 +107,11 @@ def _steps(value: Value, depth: int = 3) -> list[Made]:
     """`("scale", StandardScaler())`, alone or in a list."""
     if isinstance(value, Made):
         return [value]
-    return [part for inner in value.items for part in _steps(inner, depth - 1)] if isinstance(value, Items) and depth else []
+    return (
+        [part for inner in value.items for part in _steps(inner, depth - 1)]
+        if isinstance(value, Items) and depth
+        else []
+    )
 
 
 def _bundled(last: str, call: Call) -> Value:

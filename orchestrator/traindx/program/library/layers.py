@@ -311,7 +311,7 @@ def _linear(m: Machine, layer: Layer, given: Tensor, call: Call) -> Tensor:
             m.event("null-product", call.node, layer)
         if not _has_bias(layer) or first_value(layer, "bias") == 0.0:
             made = made.marked("null")
-    marks = made.marks | ({"one-out"} if size == 1 else NOTHING) | ({f"out-{size}"} if size else NOTHING)
+    marks = made.marks | {"affine"} | ({"one-out"} if size == 1 else NOTHING) | ({f"out-{size}"} if size else NOTHING)
     return made.but(act="linear", act_at=applied_at(m, layer, call), marks=marks)
 
 

@@ -217,7 +217,7 @@ def _same(m: Machine, name: str, owner: Tensor, call: Call) -> Value:
     if dtype == "uint8":
         made = made.but(marks=made.marks - {"unit"}).marked("pixels")
     if name == "sort":
-        made = made.marked("sorted")
+        made = made.but(marks=made.marks - {"affine"}).marked("sorted")
     if name == "dropout" and _always(call):
         m.event("always-drops", call.node, owner)
     if name in {"float", "astype", "to"} and dtype == "float" and "pixels" in made.marks:
@@ -282,7 +282,8 @@ def _reduced(m: Machine, name: str, owner: Tensor, args: list[Value], call: Call
     dim = call.keywords.get("dim", call.keywords.get("axis", args[0] if args else None))
     shape = shapes.reduced(owner.shape, dim, call)
     keeps = owner.act in {"linear", "log_softmax"} and name in {"mean", "sum"}
-    gone = {"zeros", "unit"} | (set() if whole(dim) not in {0, None} else {"batched"})
+    gone = {"zeros", "unit"} | (set() if name in {"mean", "sum"} else {"affine"})
+    gone |= set() if whole(dim) not in {0, None} else {"batched"}
     made = owner.but(
         graph=graph, sure=sure, deps=deps, shape=shape, act=owner.act if keeps else "", marks=owner.marks - gone
     )
@@ -304,7 +305,9 @@ def _pointwise(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
     if name == "log" and owner.act in {"softmax", "sigmoid"}:
         return made.but(act=f"log_{owner.act}", act_at=m.place(call.node), marks=marks | {"logprob"})
     if name in {"clamp", "clip", "clamp_min"}:
-        return made.but(act=owner.act, act_at=owner.act_at, loss=owner.loss, sign=owner.sign, marks=owner.marks)
+        return made.but(
+            act=owner.act, act_at=owner.act_at, loss=owner.loss, sign=owner.sign, marks=owner.marks - {"affine"}
+        )
     if name == "neg":
         return owner.but(sign=-owner.sign, graph=made.graph, sure=made.sure, deps=made.deps)
     if name in {"exp", "sqrt", "rsqrt", "reciprocal", "exp2"} and made.graph:

@@ -72,7 +72,9 @@ def _in_a_loop_of_its_own(trace: Trace, step: Event, optimizer: Made) -> Iterato
         rounds = _rounds(loop)
         if rounds is None or "summed" in value.marks or not surely_reaches(event, optimizer):
             continue
-        if not _means_batches(loop.node, rounds) or any(row.path == event.path for row in trace.of("recurrent", "zero")):
+        if not _means_batches(loop.node, rounds) or any(
+            row.path == event.path for row in trace.of("recurrent", "zero")
+        ):
             continue
         yield Finding(
             ID,
