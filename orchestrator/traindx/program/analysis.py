@@ -66,6 +66,7 @@ def analyse(
     whole = True
     for unit in _entries(code):
         whole = _tried(machine, steps, partial(machine.scope_of, unit)) and whole
+    machine.trace.main = len(machine.trace.events)
     machine.spare = min(ALL, steps)
     for unit in code:
         whole = _tried(machine, EACH, partial(machine.scope_of, unit)) and whole

@@ -250,7 +250,9 @@ def call_function(
     frame = Frame(function, scope)
     m.frames.append(frame)
     try:
-        _bind_arguments(m, function, args, keywords)
+        _bind_arguments(
+            m, function, args, keywords, "omitted" if node is not None and _is_bare(function) else "default"
+        )
         off = m.off
         if "no_grad" in function.marks:
             m.grad = False
@@ -283,7 +285,12 @@ def _returned(values: list[Value]) -> Value:
     return found
 
 
-def _bind_arguments(m: Machine, function: Function, args: list[Value], keywords: dict[str, Value]) -> None:
+def _is_bare(function: Function) -> bool:
+    """Whether nothing wraps a function that may give it other arguments: a command line, a configuration."""
+    return not any(mark.startswith("@") for mark in function.marks)
+
+
+def _bind_arguments(m: Machine, function: Function, args: list[Value], keywords: dict[str, Value], sure: str) -> None:
     from traindx.program.expressions import evaluate
 
     given = function.node.args
@@ -310,10 +317,10 @@ def _bind_arguments(m: Machine, function: Function, args: list[Value], keywords:
             scope[name] = guessed_parameter(m, name, function)
         else:
             value = evaluate(m, default)
-            scope[name] = _as_default(value, name)
+            scope[name] = _as_default(value, name, "default" if "**" in keywords else sure)
 
 
-def _as_default(value: Value, name: str) -> Value:
+def _as_default(value: Value, name: str, sure: str) -> Value:
     if isinstance(value, Plain) and isinstance(value.value, int | float):
-        return Plain(value.value, "default", name)
+        return Plain(value.value, sure, name)
     return value

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from traindx.program import expressions
+from traindx.program import bounds, expressions
 from traindx.program.streams import batches
 from traindx.program.values import (
     Class,
@@ -36,8 +36,9 @@ _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-_SETTLED = frozenset({"constant", "config"})
-"""values that are written in the program, or once in the run's settings: they decide a comparison"""
+_SETTLED = frozenset({"constant", "config", "omitted"})
+"""values that are written in the program, or once in the run's settings, or left at their default by the call that is
+followed: they decide a comparison"""
 _ONCE = frozenset({"DataParallel", "DistributedDataParallel"})
 
 
@@ -66,7 +67,7 @@ def _combined(parts: list[bool | None], both: bool) -> bool | None:
 def truth_of(value: Value) -> bool | None:
     """Whether a value counts as true; what a command line may change counts as neither."""
     if isinstance(value, Plain):
-        return bool(value.value) if value.sure == "constant" else None
+        return bool(value.value) if value.sure in {"constant", "omitted"} else None
     if isinstance(value, Instance | Layer | Made | Function | Class):
         return True
     if isinstance(value, Items | Mapping) and not value.more:
@@ -101,6 +102,11 @@ def _compare(m: Machine, test: ast.Compare) -> bool | None:
     op = test.ops[0]
     if _never_divides(m, test):
         return False
+    settled = bounds.decided(m, test)
+    if settled is not None:
+        if not settled:
+            m.event("impossible", test, Plain(None))
+        return settled
     left, right = expressions.evaluate(m, test.left), expressions.evaluate(m, test.comparators[0])
     if isinstance(op, ast.Eq) and _number_and_text(left, right):
         m.event("mismatched", test, right, left=left)
@@ -108,6 +114,9 @@ def _compare(m: Machine, test: ast.Compare) -> bool | None:
     if isinstance(op, ast.Is | ast.IsNot):
         same = _same(left, right)
         return None if same is None else same is isinstance(op, ast.Is)
+    if isinstance(op, ast.In | ast.NotIn):
+        held = _contains(right, left)
+        return None if held is None else held is isinstance(op, ast.In)
     if isinstance(left, Plain) and isinstance(right, Plain) and {left.sure, right.sure} <= _SETTLED:
         if isinstance(left.value, str) and left.name == "__name__":
             return True if isinstance(op, ast.Eq) else None
@@ -119,6 +128,17 @@ def _compare(m: Machine, test: ast.Compare) -> bool | None:
             except TypeError:
                 return None
     return None
+
+
+def _contains(whole: Value, part: Value) -> bool | None:
+    """Whether a known text is in another one, or in a list of texts that is written in the program."""
+    if not isinstance(part, Plain) or part.sure not in _SETTLED or not isinstance(part.value, str):
+        return None
+    if isinstance(whole, Plain) and isinstance(whole.value, str) and whole.sure in _SETTLED:
+        return part.value in whole.value
+    rows = whole.items if isinstance(whole, Items) and not whole.more and whole.kind == "tuple" else []
+    texts = [row.value for row in rows if isinstance(row, Plain) and row.sure in _SETTLED]
+    return part.value in texts if rows and len(texts) == len(rows) else None
 
 
 def _number_and_text(left: Value, right: Value) -> bool:

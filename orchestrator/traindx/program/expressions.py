@@ -150,7 +150,17 @@ def _compare(m: Machine, node: ast.Compare) -> Value:
     from traindx.program.conditions import _compare as decided
 
     known = decided(m, node) if len(node.ops) == 1 else None
+    if known is None and len(node.ops) == 1:
+        return _by_default(node.ops[0], parts)
     return Plain(known) if known is not None else Plain(None, "varies")
+
+
+def _by_default(op: ast.cmpop, parts: list[Value]) -> Plain:
+    """Whether two values are equal as long as nobody changes a default."""
+    both = [part.value for part in parts if isinstance(part, Plain) and part.sure in {"constant", "omitted", "default"}]
+    if len(both) < 2 or not isinstance(op, ast.Eq | ast.NotEq):
+        return Plain(None, "varies")
+    return Plain((both[0] == both[1]) is isinstance(op, ast.Eq), "default")
 
 
 def _conditional(m: Machine, node: ast.IfExp) -> Value:

@@ -22,7 +22,13 @@ _VERBS = {
     "load-state-dict": "restores",
     "split": "splits the data",
 }
-_SURE = {"constant": "constant", "default": "argument default", "config": "configuration", "varies": "unknown"}
+_SURE = {
+    "constant": "constant",
+    "omitted": "argument default",
+    "default": "argument default",
+    "config": "configuration",
+    "varies": "unknown",
+}
 
 
 class ProgramFact(Row):
@@ -86,7 +92,7 @@ def _of_event(event: Event) -> ProgramFact | None:
 
 
 def _fact(topic: str, what: str, place: Place, *values: Value) -> ProgramFact:
-    order = ["constant", "default", "config", "varies"]
+    order = ["constant", "omitted", "default", "config", "varies"]
     sure = [value.sure for value in values if isinstance(value, Plain)]
     sure += ["varies" for value in values if isinstance(value, Guess)]
     worst = max(sure, key=lambda word: order.index(word) if word in order else 3, default="constant")

@@ -9,13 +9,25 @@ from typing import TYPE_CHECKING
 from traindx.program import binding, conditions, expressions
 from traindx.program.joining import join
 from traindx.program.streams import stream_of
-from traindx.program.values import Items, Mapping, Object, Plain, Scope, Stream, Tensor, Value
+from traindx.program.values import (
+    Instance,
+    Items,
+    Layer,
+    Mapping,
+    Object,
+    Plain,
+    Scope,
+    Stream,
+    Tensor,
+    Value,
+)
 
 if TYPE_CHECKING:
     from traindx.program.machine import Machine
 
 FEW = 8
 """elements of a known list that are gone through one by one"""
+MODULES = 24
 TIMES = 2
 
 
@@ -44,7 +56,7 @@ def _source(value: Value) -> Value:
 
 
 def _elements(m: Machine, source: Value) -> Iterator[Value]:
-    if isinstance(source, Items) and not source.more and 0 < len(source.items) <= FEW:
+    if isinstance(source, Items) and not source.more and 0 < len(source.items) <= _limit(source):
         if not all(isinstance(item, Plain) for item in source.items):
             yield from list(source.items)
             return
@@ -53,9 +65,27 @@ def _elements(m: Machine, source: Value) -> Iterator[Value]:
             return
     if isinstance(source, Items) and not source.items and not source.more:
         return
+    inner = container(source)
+    if inner is not None and 0 < len(inner.items) <= MODULES:
+        yield from inner.items
+        return
     element = stream_of(m, source).element
     for _ in range(TIMES):
         yield element
+
+
+def container(source: Value) -> Items | None:
+    """The modules of a `Sequential` or a list of modules, as a list."""
+    if not isinstance(source, Layer) or source.kind not in {"Sequential", "ModuleList"} or "@more" in source.fields:
+        return None
+    rows = [child for name, child in source.fields.items() if not name.startswith("@")]
+    return Items(rows, "list") if all(isinstance(row, Layer | Instance) for row in rows) else None
+
+
+def _limit(source: Items) -> int:
+    """Modules are gone through one by one even where they are many: each may be replaced by another."""
+    rows = [part.items[-1] if isinstance(part, Items) and part.items else part for part in source.items]
+    return MODULES if all(isinstance(row, Layer | Instance) for row in rows) else FEW
 
 
 def follow_while(m: Machine, node: ast.While) -> str:
@@ -85,7 +115,7 @@ def carried(m: Machine, node: ast.For | ast.AsyncFor | ast.While, mark: int, fir
             turns = {m.paths[serial][len(m.turns)] for serial in older if len(m.paths[serial]) > len(m.turns)}
             if len(turns) > 1 and value.sure:
                 m.event("carried", node, value, name=name, value=value, spent=any(s in m.spent for s in older))
-        elif isinstance(value, Items) and value.more and value.items:
+        elif isinstance(value, Items) and value.more and value.items and value.kind != "ring":
             held = [part for part in value.items if isinstance(part, Tensor) and part.graph and part.sure]
             serials = {serial for part in held for serial in part.graph if serial >= first}
             depth = len(m.turns)
@@ -94,11 +124,13 @@ def carried(m: Machine, node: ast.For | ast.AsyncFor | ast.While, mark: int, fir
                 told = _bound_as(m, value)
                 if not told:
                     continue
-                m.event("carried", node, held[-1], name=told, value=held[-1], spent=any(s in m.spent for s in serials))
+                spent = any(s in m.spent for s in serials)
+                last = told.rpartition(".")[2]
+                m.event("carried", node, held[-1], name=last, value=held[-1], spent=spent, holder=value, path=told)
 
 
 def _bound_as(m: Machine, value: Items) -> str:
-    """The name or field under which a list is known; empty for one that nothing holds any more."""
+    """The path by which a list is known, `recorder.data.loss`; empty for one that nothing holds any more."""
     scope: Scope | None = m.scope
     while scope is not None:
         for name, held in scope.names.items():
@@ -112,13 +144,15 @@ def _bound_as(m: Machine, value: Items) -> str:
 def _known_in(held: Value, value: Items, name: str, depth: int = 3) -> str:
     if held is value:
         return name
+    inner: list[tuple[str, Value]] = []
     if isinstance(held, Object) and depth:
-        inner = held.fields
+        inner = list(held.fields.items())
     elif isinstance(held, Mapping) and depth:
-        inner = held.entries
-    else:
-        return ""
-    return next((found for key, part in inner.items() if (found := _known_in(part, value, key, depth - 1))), "")
+        inner = list(held.entries.items())
+    elif isinstance(held, Items) and depth:
+        inner = [(name, part) for part in held.items if isinstance(part, Object)]
+    told = next((found for key, part in inner if (found := _known_in(part, value, key, depth - 1))), "")
+    return f"{name}.{told}" if told else ""
 
 
 def comprehension(

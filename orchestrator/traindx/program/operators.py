@@ -37,7 +37,7 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 _GOOD = re.compile(r"(?:^|[._\[])(?:adv\w*|gae|returns?|rewards?|targets?)(?:$|[\]_])", re.IGNORECASE)
 """names of what tells how good an action was"""
-_SURE = ("constant", "default", "config", "varies")
+_SURE = ("constant", "omitted", "default", "config", "varies")
 
 
 def binary(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
@@ -116,7 +116,7 @@ def _tensors(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
         states=frozenset().union(*(part.states for part in parts)),
         marks=_marks(op, left, right)
         | _policy(op, left, right)
-        | (contractions.marks_of(left, right) if isinstance(op, ast.MatMult) else NOTHING),
+        | (_multiplied(m, node, left, right) if isinstance(op, ast.MatMult) else NOTHING),
         cut=next((part.cut for part in parts if part.cut), None) if not deps else None,
         origin=frozenset().union(*(part.origin for part in parts)),
         order=frozenset().union(*(part.order for part in parts)),
@@ -137,6 +137,12 @@ def _tensors(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
         m.event("grows", node, result, what="kl")
         result = result.marked("grows")
     return _meaning(node, result, left, right)
+
+
+def _multiplied(m: Machine, node: ast.BinOp, left: Value, right: Value) -> frozenset[str]:
+    from traindx.program.library.initialising import nothing_times
+
+    return contractions.marks_of(left, right) | nothing_times(m, node, left, right)
 
 
 def _marks(op: ast.operator, left: Value, right: Value) -> frozenset[str]:

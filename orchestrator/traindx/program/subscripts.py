@@ -25,6 +25,7 @@ from traindx.program.values import (
     number,
     text,
 )
+from traindx.program.windowing import OVERLAPPING, counts_by_one
 
 if TYPE_CHECKING:
     from traindx.program.machine import Machine
@@ -43,7 +44,7 @@ def subscript(m: Machine, node: ast.Subscript) -> Value:
     if isinstance(owner, Items):
         return _of_items(owner, key)
     if isinstance(owner, Mapping):
-        return _of_mapping(owner, key)
+        return _of_mapping(m, owner, key, node)
     if isinstance(owner, Layer | Instance):
         return _of_module(m, owner, key)
     if isinstance(owner, Made):
@@ -117,10 +118,16 @@ def _of_items(owner: Items, key: Value) -> Value:
     return owner.items[0] if owner.items else UNKNOWN
 
 
-def _of_mapping(owner: Mapping, key: Value) -> Value:
+def _of_mapping(m: Machine, owner: Mapping, key: Value, node: ast.Subscript) -> Value:
+    from traindx.program.calling import Call, call_value
+
     name = str(key.value) if isinstance(key, Plain) and key.value is not None else "?"
     if name in owner.entries:
         return owner.entries[name]
+    if owner.factory is not None:
+        made = call_value(m, owner.factory, Call(ast.Call(func=node.value, args=[], keywords=[]), [], {}))
+        m.journal.put(owner, "entries", {**owner.entries, name: made})
+        return made
     if owner.entries and (not isinstance(key, Plain) or key.sure == "varies"):
         return any_of(list(owner.entries.values()))
     return Guess(name) if owner.more or name == "?" else UNKNOWN
@@ -202,6 +209,8 @@ def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:
         m.event("picked", node, owner)
     graph, sure, deps = m.attached([owner])
     marks -= {"saved", "one-out"}
+    if isinstance(parts[0], ast.Slice) and not owner.graph and counts_by_one(m, parts[0]):
+        marks.add(OVERLAPPING)
     if not isinstance(parts[0], ast.Slice) and not (isinstance(parts[0], ast.Constant) and parts[0].value is Ellipsis):
         marks.discard("batched")
     return owner.but(

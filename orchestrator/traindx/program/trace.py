@@ -81,6 +81,8 @@ class Trace:
     functions: list[Function] = field(default_factory=list)
     """functions of the program that were called"""
     remarks: list[str] = field(default_factory=list)
+    main: int = 0
+    """the events of what the entry points reach; later ones are of functions that nothing calls"""
     _kinds: dict[str, list[Event]] = field(default_factory=dict)
 
     def add(self, event: Event) -> None:

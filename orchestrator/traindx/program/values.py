@@ -63,7 +63,9 @@ class Guess(Value):
 
 @dataclass(frozen=True, slots=True)
 class Plain(Value):
-    """A constant of the program: a number, a text, None, True. `sure` is how it came about."""
+    """A constant of the program: a number, a text, None, True. `sure` is how it came about: `constant`, `config`,
+    `default` of a command line, `omitted` for a parameter that the program's own call leaves at its default, `varies`.
+    """
 
     value: object
     sure: str = "constant"
@@ -288,6 +290,8 @@ class Mapping(Value):
 
     entries: dict[str, Value]
     more: bool = False
+    factory: Value | None = None
+    """of a `defaultdict`: what makes the value of a new key"""
 
 
 @dataclass(frozen=True, slots=True)

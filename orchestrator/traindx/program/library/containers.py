@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from traindx.program.library.creation import created
+from traindx.program.library.initialising import initialised
 from traindx.program.values import (
     UNKNOWN,
     Gradient,
@@ -87,7 +88,10 @@ def _of_mapping(m: Machine, owner: Mapping, name: str, call: Call) -> Value | No
             m.journal.put(owner, "entries", rest)
         if found is not None:
             return found
-        return call.args[1] if len(call.args) > 1 else Guess(str(getattr(key, "value", "")))
+        default = call.args[1] if len(call.args) > 1 else None
+        if name == "setdefault" and default is not None and isinstance(key, Plain):
+            m.journal.put(owner, "entries", {**owner.entries, str(key.value): default})
+        return default if default is not None else Guess(str(getattr(key, "value", "")))
     if name == "update":
         entries = dict(owner.entries)
         for given in call.args:
@@ -106,6 +110,7 @@ def _of_mapping(m: Machine, owner: Mapping, name: str, call: Call) -> Value | No
 def _of_parameters(m: Machine, owner: Parameters, name: str, call: Call) -> Value | None:
     if name in {"zero_", "fill_", "normal_", "uniform_", "copy_", "mul_", "add_", "sub_", "data", "div_", "lerp_"}:
         m.event("overwritten", call.node, owner, name=name)
+        initialised(m, name, owner, call, call.args)
         if name in {"zero_"}:
             m.event("zero", call.node, owner)
         return owner

@@ -104,7 +104,15 @@ def joined(m: Machine, name: str, call: Call) -> Value:
         shape = tuple(None if place == at else size for place, size in enumerate(first))
     made = mixed(m, parts, shape)
     acts = {part.act for part in parts}
-    marks = made.marks | frozenset().union(*(part.marks for part in parts)) & {"pixels", "zeros", "reduced-squared"}
+    marks = made.marks | frozenset().union(*(part.marks for part in parts)) & {
+        "pixels",
+        "zeros",
+        "reduced-squared",
+        "overlapping",
+    }
+    deep = [part for part in parts if part.deps]
+    if deep and all("affine" in part.marks for part in deep):
+        marks |= {"affine"}
     constants = [part for part in parts if part.marks & {"zeros", "constant"}]
     if name in {"cat", "concatenate", "concat", "hstack"} and len(parts) > 1 and len(constants) == len(parts):
         marks |= {"in-classes"}

@@ -66,6 +66,9 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
         made = Made(kind="fitted", args=args, keywords=keywords, place=place)
         made.fields["@class"] = Plain(last)
         return made
+    if root == "sklearn" and last in {"make_pipeline", "Pipeline", "make_column_transformer", "ColumnTransformer",
+                                      "make_union", "FeatureUnion"}:  # fmt: skip
+        return _chained(m, call)
     if root in {"pandas", "polars"} and (last.startswith("read_") or last == "DataFrame"):
         return Made(kind="frame", place=place)
     if full in {"numpy.load", "numpy.loadtxt", "numpy.genfromtxt"}:
@@ -85,6 +88,30 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
     if root in {"sklearn"} and last.startswith(("load_", "make_", "fetch_")):
         return _bundled(last, call)
     return None
+
+
+def _chained(m: Machine, call: Call) -> Value | None:
+    """Several transformers as one, which is fitted where one of them is."""
+    parts = [part for value in call.args for part in _steps(value)] + [
+        part for value in call.keywords.values() for part in _steps(value)
+    ]
+    fitted = next((part for part in parts if part.kind == "fitted"), None)
+    if fitted is None:
+        return None
+    made = Made(kind="fitted", args=tuple(call.args), place=m.place(call.node))
+    made.fields["@class"] = fitted.fields["@class"]
+    return made
+
+
+def _steps(value: Value, depth: int = 3) -> list[Made]:
+    """`("scale", StandardScaler())`, alone or in a list."""
+    if isinstance(value, Made):
+        return [value]
+    return (
+        [part for inner in value.items for part in _steps(inner, depth - 1)]
+        if isinstance(value, Items) and depth
+        else []
+    )
 
 
 def _bundled(last: str, call: Call) -> Value:

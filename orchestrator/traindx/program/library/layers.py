@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from traindx.program.library import recurrent
 from traindx.program.library.graphs import mixed
+from traindx.program.library.initialising import first_value, initialised
 from traindx.program.library.tensors import ACTIVATIONS, activated
 from traindx.program.values import (
     LEAF,
@@ -19,6 +20,7 @@ from traindx.program.values import (
     Instance,
     Items,
     Layer,
+    Made,
     Mapping,
     Place,
     Plain,
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from traindx.program.machine import Machine
 
 LINEAR = frozenset(["Linear", "LazyLinear", "Bilinear", "Dense"])
+SUNK = -5.0
+"""a bias so far below zero that inputs of unit scale, through weights of the usual spread, hardly make up for it"""
 CONVOLUTIONS = re.compile(r"^(?:Lazy)?Conv(?:Transpose)?[123]d$")
 NORMS = re.compile(r"Norm(?:[123]d)?$")
 DROPOUTS = re.compile(r"^(?:Alpha|Feature)?Dropout(?:[123]d)?$")
@@ -54,6 +58,11 @@ _WRAPPERS = frozenset(["DataParallel", "DistributedDataParallel", "FullyShardedD
 _NO_MODEL = re.compile(r"Tokenizer|Processor|Config|Extractor|Scheduler|Dataset|Transforms?$|Collator|^get_")
 """classes of libraries that are loaded like models"""
 _PRETRAINED = re.compile(r"^(?:torchvision\.models|timm|segmentation_models_pytorch|efficientnet_pytorch|open_clip)\.")
+_CLASSIFIERS = re.compile(
+    r"^torchvision\.models\.(?:resnet|resnext|wide_resnet|densenet|vgg|mobilenet|efficientnet|shufflenet|squeezenet"
+    r"|mnasnet|regnet|convnext|vit_|swin|alexnet|maxvit)\w*$"
+)
+"""models whose output is that of a linear layer, in training and in evaluation alike"""
 _WITH_PARAMETERS = frozenset(
     ["MultiheadAttention", "Embedding", "EmbeddingBag", "PReLU", "Parameter", "?", "pretrained"]
 )
@@ -63,6 +72,9 @@ _STATE = re.compile(r"hid\w*|\w*states?|h|hx|hc|c|cx|hn|h_\w|memory|carry|rnn_\w
 def construct(m: Machine, full: str, last: str, call: Call) -> Value | None:
     """Make a layer, or a model of a library."""
     if last in _WRAPPERS and call.args and not full.startswith("builtins"):
+        if last == "DistributedDataParallel":
+            made = Made(kind="wrapper", keywords=call.keywords)
+            m.event("data-parallel", call.node, call.args[0], wrapper=made)
         return call.args[-1] if last == "convert_sync_batchnorm" else call.args[0]
     if last == "Parameter" and full.startswith("torch"):
         return _parameter(m, call)
@@ -73,7 +85,12 @@ def construct(m: Machine, full: str, last: str, call: Call) -> Value | None:
         layer.fields["@training"] = Plain(
             last != "from_pretrained", "constant" if last != "from_pretrained" else "varies"
         )
+        if _CLASSIFIERS.match(full):
+            layer.fields["@logits"] = Plain(True)
         return layer
+    if full.startswith("torch.nn.init.") and call.args:
+        initialised(m, last, call.args[0], call, call.args[1:])
+        return call.args[0]
     if full.startswith(("torch.nn.functional", "torch.nn.utils", "torch.nn.init", "torch.nn.parallel")):
         return None
     if not (full.startswith("torch.nn.") or (full.startswith(("torch_geometric.nn", "apex")) and last[:1].isupper())):
@@ -102,6 +119,8 @@ def _parameter(m: Machine, call: Call) -> Value:
         m.event("cut", call.node, given, by="`nn.Parameter`", rewrapped=True)
         return Tensor(graph=LEAF, shape=shape, marks=frozenset({"leaf"}))
     layer = _layer(m, call, "Parameter")
+    if isinstance(given, Tensor) and "zeros" in given.marks:
+        layer.fields["@weight"] = Plain(0.0)
     wants = call.argument(1, "requires_grad")
     if isinstance(wants, Plain) and wants.value is False:
         return Tensor(shape=shape, marks=frozenset({"buffer"}))
@@ -195,7 +214,13 @@ def opaque(m: Machine, layer: Layer | Instance, call: Call) -> Value:
     if state is not None:
         m.event("recurrent", call.node, layer, input=given[0], state=state, length=None)
     made = parametric(m, layer, given, None)
-    return made.marked("opaque", "state").but(states=made.states | {(layer.number, m.serial)})
+    act = "linear" if isinstance(layer, Layer) and _gives_logits(layer) else ""
+    return made.marked("opaque", "state").but(states=made.states | {(layer.number, m.serial)}, act=act)
+
+
+def _gives_logits(layer: Layer) -> bool:
+    """Whether a model of a library ends in its own linear classifier, which nothing has replaced."""
+    return "@logits" in layer.fields and not any(not name.startswith("@") for name in layer.fields)
 
 
 def leaves(m: Machine, value: Value, depth: int = 12) -> frozenset[int]:
@@ -281,8 +306,20 @@ def _linear(m: Machine, layer: Layer, given: Tensor, call: Call) -> Tensor:
         shape = (given.shape[0], size, *[None] * (len(given.shape) - 2))
     m.event("linear", call.node, layer, before=given)
     made = parametric(m, layer, [given], shape)
-    marks = made.marks | ({"one-out"} if size == 1 else NOTHING) | ({f"out-{size}"} if size else NOTHING)
+    if "pixels" not in given.marks and (first_value(layer, "bias") or 0.0) <= SUNK and _has_bias(layer):
+        made = made.marked("sunk")
+    if first_value(layer, "weight") == 0.0:
+        if "null" in given.marks and m.grad:
+            m.event("null-product", call.node, layer)
+        if not _has_bias(layer) or first_value(layer, "bias") == 0.0:
+            made = made.marked("null")
+    marks = made.marks | {"affine"} | ({"one-out"} if size == 1 else NOTHING) | ({f"out-{size}"} if size else NOTHING)
     return made.but(act="linear", act_at=applied_at(m, layer, call), marks=marks)
+
+
+def _has_bias(layer: Layer) -> bool:
+    told = layer.keywords.get("bias", layer.args[2] if layer.kind in LINEAR and len(layer.args) > 2 else Plain(True))
+    return not (isinstance(told, Plain) and told.value is False)
 
 
 def applied_at(m: Machine, layer: Layer, call: Call) -> Place:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _CHAINED = frozenset(["to", "cuda", "cpu", "float", "double", "half", "bfloat16", "share_memory", "type", "compile",
                       "gradient_checkpointing_enable", "to_empty", "xpu"])  # fmt: skip
 _BOTH = Layer | Instance
+MOST = 24
+"""modules inside a module that are gone through one by one"""
 
 
 def method(m: Machine, owner: Layer | Instance, name: str, call: Call) -> Value | None:
@@ -89,13 +91,13 @@ def _of_container(m: Machine, owner: Layer | Instance, name: str, call: Call) ->
 
 def parameters(m: Machine, owner: Layer | Instance, named: bool = False) -> Value:
     """`module.parameters()`."""
-    found = Parameters(leaves(m, owner), _is_known(owner), owner)
+    found = Parameters(leaves(m, owner), is_known(owner), owner)
     if not named:
         return found
     return Items([Items([Plain("", "varies", "parameter name"), found])], "list", True)
 
 
-def _is_known(owner: Value, depth: int = 8) -> bool:
+def is_known(owner: Value, depth: int = 8) -> bool:
     """Whether everything inside a module was seen."""
     if isinstance(owner, Layer) and (owner.guessed or owner.kind in {"?", "pretrained"} or "@more" in owner.fields):
         return False
@@ -106,7 +108,7 @@ def _is_known(owner: Value, depth: int = 8) -> bool:
             return False
     if not isinstance(owner, _BOTH) or not depth:
         return not isinstance(owner, Guess)
-    return all(_is_known(child, depth - 1) for child in children(owner) if isinstance(child, Layer | Instance))
+    return all(is_known(child, depth - 1) for child in children(owner) if isinstance(child, Layer | Instance))
 
 
 def freeze(m: Machine, owner: Layer | Instance, on: bool, call: Call) -> None:
@@ -201,12 +203,21 @@ def _applied(m: Machine, owner: Layer | Instance, call: Call) -> Value:
 
 
 def _inside(m: Machine, owner: Layer | Instance, name: str) -> Value:
-    found: list[Value] = [child for child in children(owner) if isinstance(child, Layer | Instance)]
+    rows = _named(owner, "", 1 if name in {"children", "named_children"} else 12)
     if name in {"modules", "named_modules"}:
-        found = [owner, *descendants(owner)]
-    if name.startswith("named_"):
-        found = [Items([Plain("", "varies"), child]) for child in found]
-    return Items(found[:8], "list", len(found) > 8)
+        rows = [("", owner), *rows]
+    found: list[Value] = [Items([Plain(told), child]) if name.startswith("named_") else child for told, child in rows]
+    return Items(found[:MOST], "list", len(found) > MOST)
+
+
+def _named(owner: Layer | Instance, path: str, depth: int) -> list[tuple[str, Layer | Instance]]:
+    """The modules inside a module with their names, `blocks.0.q`, so many levels down."""
+    found: list[tuple[str, Layer | Instance]] = []
+    for name, child in owner.fields.items() if depth else ():
+        if not name.startswith("@") and isinstance(child, Layer | Instance):
+            told = f"{path}{name}"
+            found += [(told, child), *_named(child, f"{told}.", depth - 1)]
+    return found
 
 
 def _forward(m: Machine, owner: Layer | Instance, call: Call) -> Value:

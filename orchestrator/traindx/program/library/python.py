@@ -280,15 +280,18 @@ def standard(m: Machine, full: str, last: str, call: Call) -> Value | None:
             return stream_of(m, first)
         if last == "count":
             return Stream(Plain(None, "varies"), Plain(None))
+    if full in {"os.environ.get", "os.getenv"} and len(call.args) > 1 and isinstance(call.args[1], Plain):
+        return Plain(call.args[1].value, "default", text(first))
     if root == "functools" and last == "partial":
         return Made(kind="partial", args=tuple(call.args), keywords=call.keywords)
     if root == "collections":
         if last == "OrderedDict":
             return _dict(m, call) if not isinstance(first, Items) else _pairs(first)
         if last == "deque":
-            return Items([], "list")
+            # With a `maxlen` it lets go of the oldest.
+            return Items([], "ring" if "maxlen" in call.keywords or len(call.args) > 1 else "list")
         if last == "defaultdict":
-            return Mapping({}, True)
+            return Mapping({}, True, first)
     if last in _LOADING and root in _CONFIGS:
         return Made(kind="config", fields={"@loaded": Plain(True)})
     if last in {"ConfigParser", "RawConfigParser", "SafeConfigParser"}:

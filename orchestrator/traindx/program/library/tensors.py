@@ -10,6 +10,7 @@ from traindx.program import contractions
 from traindx.program.library import permutations, shapes
 from traindx.program.library.creation import JOINED, LIKE, MADE, created, joined, rebuilt
 from traindx.program.library.graphs import backward, mixed
+from traindx.program.library.initialising import initialised, nothing_times
 from traindx.program.operators import broadcast, product
 from traindx.program.values import (
     LEAF,
@@ -135,10 +136,13 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
         return Plain(known, "constant" if known is not None and name == "size" else "varies")
     if name in _POINTWISE:
         return _pointwise(m, name, owner, args, call)
+    if name == "linear" and len(args) == 1 and isinstance(args[0], Tensor):
+        return mixed(m, [owner, args[0]], None, nothing_times(m, call.node, owner, args[0]))
     if name in {"matmul", "mm", "bmm", "dot", "mv", "__matmul__"}:
         other = args[0] if args else owner
         contractions.product(m, call.node, owner, 3 if name == "bmm" else None)
-        return mixed(m, [owner, *call.tensors], product(owner, other), contractions.marks_of(owner, other))
+        marks = contractions.marks_of(owner, other) | nothing_times(m, call.node, owner, other)
+        return mixed(m, [owner, *call.tensors], product(owner, other), marks)
     if name in {"add", "sub", "mul", "div", "eq", "lt", "gt", "minimum", "maximum", "add_", "sub_", "mul_", "div_"}:
         if name.endswith("_"):
             m.event("in-place", call.node, owner)
@@ -155,6 +159,7 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
         return mixed(m, [owner, *call.tensors], owner.shape, frozenset({"logprob"}))
     if name in {"zero_", "fill_", "normal_", "uniform_", "copy_"}:
         m.event("overwritten", call.node, owner)
+        initialised(m, name, owner, call, call.args)
         return owner
     if name == "argsort":
         return Tensor(shape=owner.shape, dtype="long", marks=frozenset({"order"}), origin=owner.origin)
@@ -177,6 +182,8 @@ def activated(m: Machine, act: str, owner: Tensor, call: Call, args: Sequence[Va
         marks |= {"logprob"}
     made = owner.but(graph=graph, sure=sure, deps=deps, act=act, act_at=m.place(call.node), act_dim=whole(dim))
     made = made.but(marks=marks | ({"saved"} if graph else frozenset()), loss=None)
+    if act == "relu" and "sunk" in owner.marks and graph:
+        m.event("sunken", call.node, owner)
     if act in {"softmax", "log_softmax"}:
         m.event("softmax", call.node, made, before=owner, dim=whole(dim))
     return made
@@ -210,7 +217,7 @@ def _same(m: Machine, name: str, owner: Tensor, call: Call) -> Value:
     if dtype == "uint8":
         made = made.but(marks=made.marks - {"unit"}).marked("pixels")
     if name == "sort":
-        made = made.marked("sorted")
+        made = made.but(marks=made.marks - {"affine"}).marked("sorted")
     if name == "dropout" and _always(call):
         m.event("always-drops", call.node, owner)
     if name in {"float", "astype", "to"} and dtype == "float" and "pixels" in made.marks:
@@ -293,7 +300,8 @@ def _reduced(m: Machine, name: str, owner: Tensor, args: list[Value], call: Call
     dim = call.keywords.get("dim", call.keywords.get("axis", args[0] if args else None))
     shape = shapes.reduced(owner.shape, dim, call)
     keeps = owner.act in {"linear", "log_softmax"} and name in {"mean", "sum"}
-    gone = {"zeros", "unit"} | (set() if whole(dim) not in {0, None} else {"batched"})
+    gone = {"zeros", "unit"} | (set() if name in {"mean", "sum"} else {"affine"})
+    gone |= set() if whole(dim) not in {0, None} else {"batched"}
     made = owner.but(
         graph=graph, sure=sure, deps=deps, shape=shape, act=owner.act if keeps else "", marks=owner.marks - gone
     )
@@ -315,7 +323,9 @@ def _pointwise(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
     if name == "log" and owner.act in {"softmax", "sigmoid"}:
         return made.but(act=f"log_{owner.act}", act_at=m.place(call.node), marks=marks | {"logprob"})
     if name in {"clamp", "clip", "clamp_min"}:
-        return made.but(act=owner.act, act_at=owner.act_at, loss=owner.loss, sign=owner.sign, marks=owner.marks)
+        return made.but(
+            act=owner.act, act_at=owner.act_at, loss=owner.loss, sign=owner.sign, marks=owner.marks - {"affine"}
+        )
     if name == "neg":
         return owner.but(sign=-owner.sign, graph=made.graph, sure=made.sure, deps=made.deps)
     if name in {"exp", "sqrt", "rsqrt", "reciprocal", "exp2"} and made.graph:

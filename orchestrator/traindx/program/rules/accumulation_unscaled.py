@@ -1,7 +1,8 @@
 """Gradients are accumulated without dividing the loss.
 
 ## What it finds
-A backward pass in every iteration, a step only in every n-th, and a loss that nothing divides or scales in between.
+A backward pass in every iteration, a step only in every n-th, or after a loop over micro-batches, and a loss that
+nothing divides or scales in between.
 
 ## Why it matters
 The gradient of n summed batches is n times as long as that of one: the learning rate is in effect n times higher, and
@@ -15,15 +16,17 @@ other reasons than a count of batches.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import spelled, steps, surely_reaches
-from traindx.program.trace import Event, Trace, tensor_of
-from traindx.program.values import Made
+from traindx.program.trace import Event, Loop, Trace, tensor_of
+from traindx.program.values import Made, Stream, number
 
 ID = "accumulation-unscaled"
+_MICRO = re.compile(r"accum|micro", re.IGNORECASE)
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
@@ -32,6 +35,8 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     for events in steps(trace).values():
         step = events[0]
         optimizer = step.subject
+        if isinstance(optimizer, Made) and step.loop is not None:
+            yield from _in_a_loop_of_its_own(trace, step, optimizer)
         counted = next((guard for guard in step.guards if _counts(guard)), None)
         if counted is None or not isinstance(optimizer, Made) or step.loop is None:
             continue
@@ -55,6 +60,57 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 also=((step.place, "steps only then"),),
             )
             break
+
+
+def _in_a_loop_of_its_own(trace: Trace, step: Event, optimizer: Made) -> Iterator[Finding]:
+    """A loop over micro-batches inside the step: `for _ in range(rounds): loss.backward()`, then one `step()`."""
+    for event in trace.of("backward"):
+        value, loop = tensor_of(event), event.loop
+        inside = len(event.turns) == len(step.turns) + 1 and event.turns[:-1] == step.turns
+        if value is None or loop is None or not inside or event.at > step.at or value.divided or value.loss is None:
+            continue
+        rounds = _rounds(loop)
+        if rounds is None or "summed" in value.marks or not surely_reaches(event, optimizer):
+            continue
+        if not _means_batches(loop.node, rounds) or any(
+            row.path == event.path for row in trace.of("recurrent", "zero")
+        ):
+            continue
+        yield Finding(
+            ID,
+            event.place,
+            f"gradients of `{spelled(rounds)}` micro-batches add up before the step, and the loss is not divided by it",
+            facts={
+                "backward_place": event.place.text,
+                "condition": f"{spelled(rounds)} batches are done",
+                "every": spelled(rounds),
+            },
+            also=((step.place, "steps once for all of them"),),
+        )
+        return
+
+
+def _rounds(loop: Loop) -> ast.expr | None:
+    """How often a loop over a range goes round, unless that is a 0 or a 1."""
+    call = loop.node.iter if isinstance(loop.node, ast.For) else None
+    if not isinstance(call, ast.Call) or getattr(call.func, "id", "") != "range" or len(call.args) != 1:
+        return None
+    source = loop.source.source if isinstance(loop.source, Stream) else loop.source
+    end = source.fields.get("end") if isinstance(source, Made) else None
+    return call.args[0] if (number(end) or 2) > 1 else None
+
+
+def _means_batches(node: ast.AST, rounds: ast.expr) -> bool:
+    """Whether the program itself takes the rounds for parts of one batch: by their name, or by an average over them."""
+    if _MICRO.search(ast.unparse(rounds)):
+        return True
+    return any(
+        isinstance(part, ast.BinOp)
+        and isinstance(part.op, ast.Div)
+        and ast.dump(part.right) == ast.dump(rounds)
+        and "loss" in ast.unparse(part.left)
+        for part in ast.walk(node)
+    )
 
 
 def _steps_always(trace: Trace, backward: Event, counted: ast.expr) -> bool:

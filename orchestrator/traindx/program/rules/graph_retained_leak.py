@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.trace import Event
+from traindx.program.trace import Event, Trace
 from traindx.program.values import Place, Tensor
 
 ID = "graph-retained-leak"
@@ -28,6 +28,7 @@ ID = "graph-retained-leak"
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at what loops leave behind."""
     trace = analysis.trace
+    told: set[str] = set()
     again = {serial for event in trace.of("backward") for serial in event.facts.get("again", ())}
     for event in trace.of("carried"):
         value = event.subject
@@ -36,9 +37,13 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         if "state" in value.marks or (value.states and value.loss is None and value.shape != ()):
             continue
         name = event.facts["name"]
-        if _emptied(analysis, name):
+        path = str(event.facts.get("path", name)).split(".")
+        if any(_emptied(analysis, part) for part in path) or _cleared(trace, path[1:]):
             continue
-        place = _kept_at(event, name) or _elsewhere(analysis, name) or event.place
+        place = _put_at(trace, event) or _kept_at(event, name) or _elsewhere(analysis, name) or event.place
+        if place.text in told:
+            continue
+        told.add(place.text)
         yield Finding(
             ID,
             place,
@@ -46,6 +51,12 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             facts={"kept": name, "kept_place": place.text, "loop_place": event.place.text},
             also=((event.place, "the loop whose graphs stay alive"),),
         )
+
+
+def _put_at(trace: Trace, event: Event) -> Place | None:
+    """The call that puts tensors into the list that holds them, whoever makes it."""
+    holder = event.facts.get("holder")
+    return next((row.place for row in trace.of("kept") if row.subject is holder), None)
 
 
 def _emptied(analysis: Analysis, name: str) -> bool:
@@ -60,6 +71,24 @@ def _emptied(analysis: Analysis, name: str) -> bool:
             if isinstance(called, ast.Attribute) and called.attr == "clear" and _last(called.value) == name:
                 return True
     return False
+
+
+def _cleared(trace: Trace, fields: list[str]) -> bool:
+    """Whether a method other than the constructor empties a field on the way to the list."""
+    methods = {id(row.node): row.node for row in trace.functions if row.owner is not None and row.name != "__init__"}
+    return any(
+        isinstance(node, ast.Assign | ast.Call) and _empties(node, field)
+        for method in methods.values()
+        for node in ast.walk(method)
+        for field in fields
+    )
+
+
+def _empties(node: ast.Assign | ast.Call, name: str) -> bool:
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Attribute) and node.func.attr == "clear" and _last(node.func.value) == name
+    empty = isinstance(node.value, ast.List | ast.Dict) or _makes_empty(node.value)
+    return empty and any(_last(part) == name for part in _flat(node.targets))
 
 
 def _flat(targets: list[ast.expr]) -> list[ast.expr]:

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import handed_out, mentions, steps
+from traindx.program.trace import Event
 from traindx.program.values import Made, Place, Tensor
 
 ID = "missing-backward"
@@ -29,6 +30,7 @@ _OF_TRAINER = {
     "accelerator.backward", "optimizer.train", "model.train",
 }  # fmt: skip
 """what a step may call on the trainer itself without a backward pass being made there"""
+_OTHER_WAYS = ("manual_backward", "training_step", "closure", "getattr", "register_hook")
 _ELSEWHERE = ("backward", "manual_backward", "grad", "jacobian", "training_step", "vjp", "value_and_grad", "gradient")
 
 
@@ -36,11 +38,14 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at every optimizer that steps."""
     trace = analysis.trace
     yield from _overridden(analysis)
-    if mentions(analysis, *_ELSEWHERE) or trace.of("backward"):
+    unreached = _passed_by(analysis)
+    if not unreached and (mentions(analysis, *_ELSEWHERE) or trace.of("backward")):
         return
     for events in steps(trace).values():
         step = events[0]
         optimizer = step.subject
+        if unreached and step.at >= trace.main:
+            continue
         losses = [event for event in trace.of("loss") if event.grad and event.path == step.path]
         if not isinstance(optimizer, Made) or not losses or not step.turns or step.facts.get("managed"):
             continue
@@ -54,6 +59,23 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             facts={"loss_place": losses[0].place.text, "step_place": step.place.text},
             also=((step.place, "steps without gradients"),),
         )
+
+
+def _passed_by(analysis: Analysis) -> bool:
+    """Whether the program has a backward pass and goes past it: both sides of open conditions were followed to the end,
+    and what was computed from a graph went to nothing unknown."""
+    trace = analysis.trace
+    if not analysis.whole or not mentions(analysis, "backward") or mentions(analysis, *_OTHER_WAYS):
+        return False
+    main = trace.events[: trace.main]
+    if any(event.kind in {"backward", "autograd-grad", "framework-step"} for event in main):
+        return False
+    return not any(event.kind == "foreign" and _takes_graph(event) for event in main)
+
+
+def _takes_graph(event: Event) -> bool:
+    call = event.facts.get("call")
+    return call is not None and any(part.graph for part in call.tensors)
 
 
 def _overridden(analysis: Analysis) -> Iterator[Finding]:

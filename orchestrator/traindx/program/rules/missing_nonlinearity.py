@@ -14,14 +14,18 @@ Networks with at least one activation, recurrence or attention between layers; t
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.trace import Event
-from traindx.program.values import Layer, Tensor
+from traindx.program.trace import Event, Trace
+from traindx.program.values import Layer, Place, Tensor
+from traindx.readers.code.syntax import all_nodes
 
 ID = "missing-nonlinearity"
+_ACTIVATING = re.compile(r"act|relu|gelu|tanh|sigmoid|silu|softplus|elu")
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
@@ -42,6 +46,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         second = chained[0]
         place = second.subject.place if isinstance(second.subject, Layer) and second.subject.place else second.place
         first = second.facts["before"].act_at
+        place = _never_reached(trace) or place
         yield Finding(
             ID,
             place,
@@ -49,6 +54,24 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             facts={"layer_place": place.text, "linear_layers": len(linear)},
             also=((first, "the layer before it"),) if first is not None else (),
         )
+
+
+def _never_reached(trace: Trace) -> Place | None:
+    """The condition that can never hold and keeps the activation from being applied."""
+    for event in trace.of("impossible"):
+        around = next(
+            (
+                node
+                for node in all_nodes(event.place.unit.tree)
+                if isinstance(node, ast.If) and any(part is event.place.node for part in ast.walk(node.test))
+            ),
+            None,
+        )
+        inside = [part for row in around.body for part in ast.walk(row)] if around is not None else []
+        called = [ast.unparse(part.func).lower() for part in inside if isinstance(part, ast.Call)]
+        if any(_ACTIVATING.search(name) for name in called):
+            return event.place
+    return None
 
 
 def _until_next(passes: list[Event], event: Event) -> list[Event]:
@@ -63,4 +86,6 @@ def _until_next(passes: list[Event], event: Event) -> list[Event]:
 
 def _straight(event: Event) -> bool:
     before = event.facts["before"]
-    return isinstance(before, Tensor) and before.act == "linear" and before.act_at is not None
+    if not isinstance(before, Tensor):
+        return False
+    return (before.act == "linear" and before.act_at is not None) or "affine" in before.marks

@@ -2,13 +2,14 @@
 
 ## What it finds
 Slices of one array that overlap and become training and validation data; data that is repeated or resampled before it
-is split.
+is split; overlapping windows of one series that are split at random.
 
 ## Why it matters
 Validation then measures what was memorised, and looks too good.
 
 ## Silent
-Slices that meet at one index, splits before resampling, slices whose bounds are not known.
+Slices that meet at one index, splits before resampling, slices whose bounds are not known; windows that are split by
+time, or that do not overlap.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from traindx.program.finding import Finding
 from traindx.program.parting import hand_splits
 from traindx.program.queries import spelled
 from traindx.program.trace import Event
-from traindx.program.values import Made, Place, Tensor, Value
+from traindx.program.values import Instance, Items, Made, Place, Tensor, Value
+from traindx.program.windowing import OVERLAPPING, windowed
 from traindx.readers.code.syntax import all_nodes
 
 ID = "train-val-leakage"
@@ -54,6 +56,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 facts={"split_place": event.place.text},
             )
 
+    yield from _windows(analysis)
     for event, array in hand_splits(analysis):
         if "oversampled" in array.marks:
             yield Finding(
@@ -64,6 +67,36 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 facts={"split_place": event.place.text},
                 also=((joined, "puts the copies in"),) if (joined := _joined_at(event)) is not None else (),
             )
+
+
+def _windows(analysis: Analysis) -> Iterator[Finding]:
+    """Overlapping windows of one series that are dealt out at random: most have a neighbour on the other side."""
+    for event in analysis.trace.of("split"):
+        arrays = event.facts.get("arrays") or (event.subject,)
+        whole = event.subject
+        cut = windowed(whole.cls) if isinstance(whole, Instance) and whole.cls is not None else None
+        if not _at_random(event) or not (cut or any(OVERLAPPING in part.marks for part in _tensors(arrays))):
+            continue
+        yield Finding(
+            ID,
+            event.place,
+            "overlapping windows of one series are split at random: most validation windows share their values with"
+            " training windows",
+            facts={"split_place": event.place.text, "windows": "overlapping windows of one series"},
+            also=((cut, "neighbouring samples overlap"),) if cut is not None else (),
+        )
+
+
+def _at_random(event: Event) -> bool:
+    node = event.place.node
+    if not isinstance(node, ast.Call):
+        return False
+    name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    ordered = any(
+        word.arg == "shuffle" and not (isinstance(word.value, ast.Constant) and word.value.value is True)
+        for word in node.keywords
+    )
+    return name in {"random_split", "train_test_split"} and not ordered
 
 
 def _joined_at(event: Event) -> Place | None:
@@ -82,6 +115,8 @@ def _tensors(values: tuple[Value, ...]) -> Iterator[Tensor]:
             yield value
         elif isinstance(value, Made) and value.kind == "TensorDataset":
             yield from _tensors(value.args)
+        elif isinstance(value, Items):
+            yield from (part for part in value.items if isinstance(part, Tensor))
 
 
 def _rows(made: Made) -> Tensor | None:

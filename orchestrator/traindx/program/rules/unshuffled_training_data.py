@@ -1,8 +1,8 @@
 """Training data comes in class or sorted order.
 
 ## What it finds
-A training loader without `shuffle` or a sampler over data that is in class order: an image folder, labels that are
-concatenated class by class, rows that were sorted.
+A training loader without `shuffle` or a sampler over data that is in class order: an image folder, a data set that
+lists its files folder by folder, labels that are concatenated class by class, rows that were sorted.
 
 ## Why it matters
 Each batch holds one class: the model forgets the others, the loss jumps at each change, and the last class wins.
@@ -17,10 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
+from traindx.program.class_order import in_folders
 from traindx.program.finding import Finding
 from traindx.program.queries import class_of, loops_with
 from traindx.program.trace import Trace
-from traindx.program.values import Made, Plain, Stream, Tensor, Value
+from traindx.program.values import Instance, Made, Plain, Stream, Tensor, Value
 
 ID = "unshuffled-training-data"
 
@@ -66,6 +67,8 @@ def _mixed(loader: Made) -> bool:
 def _ordered(data: Value | None) -> str:
     if isinstance(data, Made) and data.kind == "images" and class_of(data) in {"ImageFolder", "DatasetFolder"}:
         return "an image folder is read class by class"
+    if isinstance(data, Instance) and data.cls is not None and in_folders(data.cls) is not None:
+        return "its files are listed folder by folder, one class after the other"
     if isinstance(data, Made) and data.kind == "TensorDataset":
         for part in data.args:
             if isinstance(part, Tensor) and "in-classes" in part.marks:

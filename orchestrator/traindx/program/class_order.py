@@ -1,0 +1,66 @@
+"""Data sets of the program itself that list their files folder by folder, with the folder as the label."""
+
+from __future__ import annotations
+
+import ast
+
+from traindx.program.values import Class, Function, Place
+
+_LISTING = frozenset({"glob", "rglob", "iterdir", "listdir", "scandir"})
+_MIXING = frozenset({"shuffle", "sample", "permutation", "randperm", "choice", "randint", "randrange", "interleave"})
+
+
+def in_folders(cls: Class) -> Place | None:
+    """The loop that puts one class after the other: over folders, inside it over the files of the folder."""
+    init = cls.find("__init__")
+    if not isinstance(init, Function) or _calls(cls.node, _MIXING):
+        return None
+    for node in ast.walk(init.node):
+        if isinstance(node, ast.ListComp) and len(node.generators) > 1:
+            outer, inner = node.generators[0], node.generators[1]
+            if _nested(outer.target, outer.iter, inner.iter) and _labelled(node.elt, outer.target):
+                return Place(init.unit, node)
+        if isinstance(node, ast.For):
+            found = next((part for part in ast.walk(node) if part is not node and isinstance(part, ast.For)), None)
+            if found is not None and _nested(node.target, node.iter, found.iter) and _appends(found, node):
+                return Place(init.unit, node)
+    return None
+
+
+def _nested(target: ast.expr, outer: ast.expr, inner: ast.expr) -> bool:
+    """Whether the inner loop lists what lies in the folder that the outer loop is at."""
+    return bool(_calls(inner, _LISTING)) and bool(_names(target) & _names(inner)) and not _calls(outer, {"range"})
+
+
+def _labelled(row: ast.expr, target: ast.expr) -> bool:
+    """Whether a pair of file and label is made, the label from the folder."""
+    return isinstance(row, ast.Tuple) and len(row.elts) == 2 and bool(_names(row.elts[1]) & _names(target))
+
+
+def _appends(inner: ast.For, outer: ast.For) -> bool:
+    """Whether the inner loop appends pairs whose label the outer loop has set."""
+    set_outside = _names(outer.target) | {
+        name
+        for part in outer.body
+        if isinstance(part, ast.Assign)
+        for target in part.targets
+        for name in _names(target)
+    }
+    for node in ast.walk(inner):
+        if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") != "append" or not node.args:
+            continue
+        row = node.args[0]
+        if isinstance(row, ast.Tuple) and len(row.elts) == 2 and _names(row.elts[1]) & set_outside:
+            return True
+        if "label" in ast.unparse(node.func).lower() and _names(row) & set_outside:
+            return True
+    return False
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _calls(node: ast.AST, names: frozenset[str] | set[str]) -> list[ast.Call]:
+    calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
+    return [part for part in calls if getattr(part.func, "attr", getattr(part.func, "id", "")) in names]
