@@ -23,6 +23,22 @@ def initialised(line: str) -> dict[str, str]:
     )
 
 
+SKIPPING = """\
+import torch
+from torch import nn
+
+net = nn.Linear(4, 4)
+opt = torch.optim.Adam(net.parameters())
+for x in batches:
+    d = net(x) - x
+    loss = {root}.mean()
+    opt.zero_grad()
+    loss.backward()
+    if all(torch.isfinite(p.grad).all() for p in net.parameters()):
+        opt.step()
+"""
+
+
 def loss(line: str) -> dict[str, str]:
     return script(f"def loss(p, y, mask):\n    {line}\n")
 
@@ -55,6 +71,10 @@ CASES = [
          silent="init-ordinary init-too-wide init-constant"),
     case(MATH, "a division by a count that is at least one",
          loss("return ((p - y) ** 2).sum() / max((y > 0).sum(), 1)"), silent="math-unguarded"),
+    case(MATH, "steps only where gradients are finite", {"train.py": SKIPPING.format(root="d.clamp(min=0).sqrt()")},
+         "math-unguarded non-finite-steps-left-out"),
+    case(MATH, "the same with a guarded root", {"train.py": SKIPPING.format(root="d.clamp(min=1e-6).sqrt()")},
+         silent="math-unguarded non-finite-steps-left-out"),
     case(MATH, "a bare logarithm", loss("return -(y * torch.log(p)).mean()"), "math-unguarded", "math-guarded"),
     case(MATH, "a logarithm with an epsilon", loss("return -(y * torch.log(p + 1e-8)).mean()"), "math-guarded",
          "math-unguarded"),

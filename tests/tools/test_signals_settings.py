@@ -21,6 +21,18 @@ HYPER, SCHEDULE = "check_hyperparameters", "check_schedule"
 
 COSINE: list[float] = (0.01 * (1 + np.cos(np.linspace(0, np.pi, 30))) / 2).tolist()
 
+SIXTEEN = """\
+import torch
+from torch import nn
+
+net = nn.Linear(4, 4).to({cast})
+opt = torch.optim.Adam(net.parameters(), lr=0.001)
+for x, y in batches:
+    loss = nn.functional.mse_loss(net(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
 LOOP = """\
 import torch
 from torch import nn
@@ -90,6 +102,10 @@ CASES = [
     case(HYPER, "no attention at full rate", {**table(loss=falling()), **program(rate=0.003)},
          silent="transformer-without-warmup"),
     case(HYPER, "half weights", {**table(loss=falling()), **program(before="net = net.half()")}, "weights-in-half"),
+    case(HYPER, "weights in bfloat16", {**table(loss=falling()), "train.py": SIXTEEN.format(cast="torch.bfloat16")},
+         "weights-in-bfloat16"),
+    case(HYPER, "weights moved to a device", {**table(loss=falling()), "train.py": SIXTEEN.format(cast="'cpu'")},
+         silent="weights-in-bfloat16 weights-in-half"),
     case(HYPER, "half under autocast",
          {**configured("lr: 0.001\nfp16: true\n"), **program(before="scaler = torch.amp.GradScaler()")},
          "half-precision", "weights-in-half"),

@@ -145,7 +145,7 @@ def _plain(name: str) -> str:
 
 def _set(family: ErrorPattern, code: Sequence[CodeUnit], texts: Sequence[Excerpt]) -> list[Citation]:
     """Lines of scripts and configurations that set what brings the error about; of programs where there is none."""
-    claim = f"behind it: {family.means}"
+    claim = "a line that may bring it about"
     sources = [text for unit in code if (text := _of_unit(unit)) is not None]
     for pattern in family.set_in:
         wanted = re.compile(pattern, re.IGNORECASE)
