@@ -19,7 +19,7 @@ from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library.recurrent import CELLS, KINDS
 from traindx.program.queries import is_true, state_parts
-from traindx.program.values import Layer, Place, Shape, whole
+from traindx.program.values import Layer, Place, Plain, Shape, whole
 
 ID = "state-shape-mismatch"
 
@@ -59,7 +59,8 @@ def _rows(layer: Layer) -> int | None:
     given = layer.keywords.get("num_layers", layer.args[2] if len(layer.args) > 2 else None)
     layers = 1 if given is None else whole(given)
     both = layer.keywords.get("bidirectional")
-    if layers is None or (both is not None and not hasattr(both, "value")):
+    # A flag that the command line may set decides nothing.
+    if layers is None or (both is not None and not (isinstance(both, Plain) and both.sure == "constant")):
         return None
     return layers * (2 if is_true(both) else 1)
 
