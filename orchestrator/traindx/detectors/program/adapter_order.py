@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite_line
 from traindx.readers.code.codeunit import CodeUnit
-from traindx.readers.code.syntax import name_of
+from traindx.readers.code.syntax import bodies, name_of
 
 SIGNALS = {"optimizer-before-adapter": "the optimizer is built before the adapter, and holds none of its weights"}
 _ADAPTING = {"get_peft_model", "add_adapter", "inject_adapter_in_model", "inject_lora", "mark_only_lora_as_trainable"}
@@ -17,7 +17,7 @@ _ADAPTING = {"get_peft_model", "add_adapter", "inject_adapter_in_model", "inject
 def detect(code: Sequence[CodeUnit]) -> list[Signal]:
     """The line that builds the optimizer, with the later one that puts the adapter in."""
     for unit in code:
-        for body in _bodies(unit.tree):
+        for body in bodies(unit.tree):
             built = [row for row in _calls(body) if _takes_parameters(row)]
             adapted = [row for row in _calls(body) if name_of(row.func) in _ADAPTING]
             early = [row for row in built if adapted and row.lineno < adapted[0].lineno]
@@ -37,13 +37,6 @@ def detect(code: Sequence[CodeUnit]) -> list[Signal]:
             }
             return [Signal(id="optimizer-before-adapter", claim=claim, citations=places, facts=facts)]
     return []
-
-
-def _bodies(tree: ast.Module) -> Iterator[list[ast.stmt]]:
-    yield tree.body
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node.body
 
 
 def _calls(body: Sequence[ast.stmt]) -> list[ast.Call]:

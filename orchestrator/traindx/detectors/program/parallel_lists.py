@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from traindx.contract import Fact, Signal, SignalKind
 from traindx.detectors.citing import cite_line
 from traindx.readers.code.codeunit import CodeUnit
-from traindx.readers.code.syntax import name_of
+from traindx.readers.code.syntax import bodies, name_of
 
 SIGNALS = {
     "one-list-shuffled": SignalKind(
@@ -23,7 +23,7 @@ _PAIRING = {"zip", "TensorDataset", "train_test_split", "fit", "from_tensor_slic
 def detect(code: Sequence[CodeUnit]) -> list[Signal]:
     """`texts` and `labels` made from the same rows, `random.shuffle(texts)`, and both used together afterwards."""
     for unit in code:
-        for body in _bodies(unit.tree):
+        for body in bodies(unit.tree):
             found = _in_body(body)
             if found is not None:
                 shuffled, other, call, use = found
@@ -35,13 +35,6 @@ def detect(code: Sequence[CodeUnit]) -> list[Signal]:
                 facts: dict[str, Fact] = {"shuffle_place": unit.place(call.lineno), "pair_place": unit.place(use)}
                 return [Signal(id="one-list-shuffled", claim=claim, citations=places, facts=facts)]
     return []
-
-
-def _bodies(tree: ast.Module) -> Iterator[list[ast.stmt]]:
-    yield tree.body
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node.body
 
 
 def _in_body(body: list[ast.stmt]) -> tuple[str, str, ast.Call, int] | None:

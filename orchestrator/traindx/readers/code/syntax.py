@@ -46,3 +46,11 @@ def all_nodes(tree: ast.AST) -> list[ast.AST]:
             elif type(value) is list:
                 found.extend(part for part in value if isinstance(part, ast.AST))
     return found
+
+
+def bodies(tree: ast.Module) -> Iterator[list[ast.stmt]]:
+    """The statements of a module, and those of each function in it."""
+    yield tree.body
+    for node in all_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.body
