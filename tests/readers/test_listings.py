@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from traindx.readers import Run, Scope
 from traindx.readers.folder.listings import _signs_in, find_listings
 from traindx.readers.logs.textlog import records_in
+from traindx.readers.native.library import library
 
 
 def records(last: int) -> str:
@@ -136,3 +138,18 @@ def test_a_program_is_seen_in_a_large_log(sign: str) -> None:
     assert (found.first, found.last) == (30_001, 30_011)
     assert find_listings(io.BytesIO(around + b"from here on\nclassy\n" + around)) == []
     assert _signs_in(around + sign.encode() + around) == [len(around)]
+
+
+def test_the_compiled_search_finds_what_a_plain_one_finds() -> None:
+    code = library()
+    if code is None:
+        pytest.skip("no C compiler when this was installed")
+    allowed = np.zeros((2, 256), dtype=np.bool_)
+    allowed[0, ord("a")] = allowed[1, [ord("b"), ord("\n")]] = True
+    for seed in range(200):
+        letters = np.random.default_rng(seed).choice(np.frombuffer(b"\nabc", dtype=np.uint8), seed % 40)
+        text = bytes(letters)
+        plain = [
+            at + 1 for at in range(len(text)) if text[at : at + 1] == b"\n" and text[at + 1 : at + 3] in {b"ab", b"a\n"}
+        ]
+        assert code.line_like(letters, allowed) == (plain[0] if plain else -1)

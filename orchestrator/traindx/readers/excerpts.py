@@ -46,15 +46,7 @@ def read_tail(run: Run, path: str, most: int = 256 << 10) -> Excerpt:
     """The last lines of a text file, some hundred kilobytes of them."""
     with run.texts.open(path) as handle:
         size = handle.seek(0, os.SEEK_END)
-        handle.seek(0)
-        first = 1
-        left = max(0, size - most)
-        while left > 0:
-            piece = handle.read(min(left, 1 << 20))
-            if not piece:
-                break
-            first += piece.count(b"\n")
-            left -= len(piece)
+        first = run.seek_byte(handle, path, max(0, size - most))
         text = handle.read(most).decode("utf-8", "replace")
     lines = text.split("\n")
     begins = first if size <= most else first + 1  # the first line may be cut

@@ -279,14 +279,27 @@ class Run:
 
     def _seek_line(self, handle: BinaryIO, path: str, line: int) -> int:
         """Go to an indexed line before the wanted one, where the file is large; the number of that line."""
+        index = self._index_of(handle, path)
+        number, offset = index.before(line) if index is not None else (1, 0)
+        handle.seek(offset)
+        return number
+
+    def seek_byte(self, handle: BinaryIO, path: str, offset: int) -> int:
+        """Go to a byte of a text file that `texts` has opened; the number of the line it stands in."""
+        index = self._index_of(handle, path)
+        number, begin = index.before_byte(offset) if index is not None else (1, 0)
+        handle.seek(begin)
+        while begin < offset and (piece := handle.read(min(offset - begin, 1 << 20))):
+            number += piece.count(b"\n")
+            begin += len(piece)
+        return number
+
+    def _index_of(self, handle: BinaryIO, path: str) -> LineIndex | None:
         if path not in self._indexes:
             large = handle.seek(0, os.SEEK_END) >= LARGE
             handle.seek(0)
             self._indexes[path] = LineIndex(handle) if large else None
-        index = self._indexes[path]
-        number, offset = index.before(line) if index is not None else (1, 0)
-        handle.seek(offset)
-        return number
+        return self._indexes[path]
 
     def _log(self, file: RunFile) -> LogFile:
         if file.path not in self._logs:

@@ -34,6 +34,7 @@ _SIGN = re.compile(
 )
 _WORDS = (b"import ", b"from ", b"def ", b"class ", b"async def ", b"if __name__ ")
 """what each of these lines begins with"""
+_LONGEST_WORD = max(map(len, _WORDS))
 _LETTERS = 4
 """letters that tell one of these words"""
 _SMALL = 1 << 18
@@ -101,34 +102,48 @@ def _signs(handle: BinaryIO) -> list[int]:
     places: list[int] = []
     offset, left = 0, b""
     while len(places) < _MOST_SIGNS and (piece := handle.read(_PIECE)):
-        data = left + piece
         # The expression is anchored to lines: the last, unfinished one waits for the rest of it.
-        cut = data.rfind(b"\n") + 1 or len(data)
-        start = len(codecs.BOM_UTF8) if offset == 0 and data.startswith(codecs.BOM_UTF8) else 0
-        places += [offset + start + sign for sign in _signs_in(data[start:cut])]
-        offset, left = offset + cut, data[cut:]
-    places += [offset + sign for sign in _signs_in(left)]
+        finished, cut = piece.find(b"\n") + 1, piece.rfind(b"\n") + 1
+        if not cut and len(left) <= _PIECE:
+            left += piece
+            continue
+        head = left + piece[:finished]
+        start = len(codecs.BOM_UTF8) if offset == 0 and head.startswith(codecs.BOM_UTF8) else 0
+        places += [offset + start + sign for sign in _signs_in(head[start:])]
+        offset += len(head)
+        places += [offset + sign for sign in _signs_in(memoryview(piece)[finished:cut])]
+        offset, left = offset + cut - finished, piece[cut:]
+    start = len(codecs.BOM_UTF8) if offset == 0 and left.startswith(codecs.BOM_UTF8) else 0
+    places += [offset + start + sign for sign in _signs_in(left[start:])]
     return places
 
 
-def _signs_in(data: bytes) -> list[int]:
+def _signs_in(data: bytes | memoryview) -> list[int]:
     """Where such lines begin. Looking for plain words first spares a log without any the search line by line."""
-    likely = data.startswith(_WORDS) or (
-        _begin_alike(data) if len(data) > _SMALL else any(b"\n" + word in data for word in _WORDS)
-    )
+    if len(data) > _SMALL:
+        likely = bytes(data[:_LONGEST_WORD]).startswith(_WORDS) or _begin_alike(data)
+    else:
+        data = bytes(data)
+        likely = data.startswith(_WORDS) or any(b"\n" + word in data for word in _WORDS)
     return [sign.start() for sign in _SIGN.finditer(data)] if likely else []
 
 
-def _begin_alike(data: bytes) -> bool:
+def _begin_alike(data: bytes | memoryview) -> bool:
     """Whether a line after the first begins with one of the words, by their first letters."""
     import numpy as np
 
+    from traindx.readers.native.library import library
+
     raw = np.frombuffer(data, dtype=np.uint8)
+    right = np.zeros((_LETTERS, 256), dtype=np.bool_)
+    for word in _WORDS:
+        right[range(_LETTERS), list(word[:_LETTERS])] = True
+    code = library()
+    if code is not None:
+        return code.line_like(raw, right) >= 0
     lines = np.flatnonzero(raw[:-_LETTERS] == ord("\n")) + 1
     for letter in range(_LETTERS):
-        right = np.zeros(256, dtype=np.bool_)
-        right[[word[letter] for word in _WORDS]] = True
-        lines = lines[right.take(raw.take(lines + letter))]
+        lines = lines[right[letter].take(raw.take(lines + letter))]
     return len(lines) > 0
 
 

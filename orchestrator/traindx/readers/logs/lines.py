@@ -259,6 +259,11 @@ class LineIndex:
         place = bisect_right(self._numbers, line) - 1
         return self._numbers[place], self._offsets[place]
 
+    def before_byte(self, offset: int) -> tuple[int, int]:
+        """The nearest indexed line that begins at or before a byte, and the byte at which it begins."""
+        place = bisect_right(self._offsets, offset) - 1
+        return self._numbers[place], self._offsets[place]
+
 
 def is_indexable(head: bytes) -> bool:
     """Whether a line feed is one byte: in UTF-16 it is not, and a gzipped file has no lines of its own."""

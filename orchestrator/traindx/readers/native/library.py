@@ -47,6 +47,8 @@ class Library:
             function.restype = count
         self._new_forms.argtypes = [text, count, place, count, ctypes.c_uint64, *[place] * 4]
         self._know_forms.argtypes = [place, count, place, count]
+        self._line_like = code.traindx_line_like
+        self._line_like.restype, self._line_like.argtypes = count, [place, count, place, count]
         self._powers = np.array([_leading_bits(power) for power in _POWERS], dtype=np.uint64)
 
     def numbers(self, data: npt.NDArray[np.uint8], starts: Places, ends: Places) -> tuple[Floats, Places]:
@@ -75,6 +77,11 @@ class Library:
             hashes.ctypes.data,
         )
         return places[0, :many], places[1, :many], places[2, :many], hashes[:many]
+
+    def line_like(self, data: npt.NDArray[np.uint8], allowed: npt.NDArray[np.bool_]) -> int:
+        """Where the first line after the first begins whose first bytes are allowed, a row of flags for each; or -1."""
+        found: int = self._line_like(data.ctypes.data, len(data), allowed.ctypes.data, len(allowed))
+        return found
 
     def know_forms(self, table: Words, hashes: Words) -> int:
         """Put hashes into a table, which has to have room for them; how many are new."""

@@ -65,3 +65,16 @@ EXPORT int64_t traindx_know_forms(uint64_t *table, int64_t mask, const uint64_t 
   }
   return fresh;
 }
+
+/* Where the first line, after the first one, begins whose first bytes are allowed: `allowed` holds 256 flags for each of
+   them. -1 where there is none. */
+EXPORT int64_t traindx_line_like(const uint8_t *data, int64_t size, const uint8_t *allowed, int64_t count) {
+  const uint8_t *end = data + size - count, *at = data;
+  while (at < end && (at = memchr(at, '\n', (size_t)(end - at)))) {
+    int64_t right = 0;
+    at++;
+    while (right < count && allowed[256 * right + at[right]]) right++;
+    if (right == count) return at - data;
+  }
+  return -1;
+}
