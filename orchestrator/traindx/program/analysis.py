@@ -200,7 +200,7 @@ def _is_telling(unit: CodeUnit, node: ast.FunctionDef | ast.AsyncFunctionDef | a
 
 def _telling_lines(unit: CodeUnit) -> list[int] | None:
     """The lines that hold one of the telling words, as a word or a part of one; None where that does not tell."""
-    text = unit.notebook.code if unit.notebook else unit.text
+    text = unit.source
     # Python takes letters of other alphabets for the plain ones that they stand for, and a lone return for a line end.
     if not text.isascii() or "\r" in text:
         return None

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from traindx.readers.code.codeunit import CodeUnit
-from traindx.readers.code.syntax import all_nodes
+from traindx.readers.code.syntax import all_nodes, bodies
 
 _LISTING = frozenset(["glob", "iglob", "rglob", "listdir", "scandir", "files", "keys", "namelist", "iterdir", "walk"])
 _LABELS = re.compile(r"(?:^|_)(?:labels?|targets?|y|ys|classes|gt|truth|scores?|annotations?)(?:_|$)", re.IGNORECASE)
@@ -30,26 +31,31 @@ def sorted_as_text(units: Sequence[CodeUnit], beside: Sequence[CodeUnit]) -> Ite
     """Sorted listings beside labels that are taken by position, where the names are numbered without zeros: by the
     program itself, or by one beside it that prepares the data.
     """
-    named = next(
-        (
-            (unit, node)
-            for unit in {id(unit): unit for unit in (*units, *beside)}.values()
-            for node in all_nodes(unit.tree)
-            if isinstance(node, ast.JoinedStr) and _numbers(node)
-        ),
-        None,
-    )
-    if named is None:
-        return
-    for unit in units:
-        for function in all_nodes(unit.tree):
-            if not isinstance(function, ast.FunctionDef | ast.Module):
-                continue
-            body = [node for statement in function.body for node in _own(statement)]
-            sorting = next((node for node in body if isinstance(node, ast.Call) and _sorts_a_listing(node)), None)
-            labels = next((node for node in body if isinstance(node, ast.Assign) and _takes_labels(node)), None)
-            if sorting is not None and labels is not None:
-                yield TextOrder(unit, sorting, labels, *named)
+    found = [(unit, *places) for unit in units for places in unit.once("sorted beside labels", partial(_sorted, unit))]
+    for unit in {id(unit): unit for unit in (*units, *beside)}.values() if found else ():
+        named = unit.once("numbered names", partial(_numbered, unit))
+        if named is not None:
+            yield from (TextOrder(*row, unit, named) for row in found)
+            return
+
+
+def _sorted(unit: CodeUnit) -> list[tuple[ast.Call, ast.stmt]]:
+    """The sorted listings of a file, each with the labels that are taken by position in the same function."""
+    if "sorted" not in unit.names or unit.names.isdisjoint(_LISTING):
+        return []
+    found: list[tuple[ast.Call, ast.stmt]] = []
+    for body in bodies(unit.tree):
+        own = [node for statement in body for node in _own(statement)]
+        sorting = next((node for node in own if isinstance(node, ast.Call) and _sorts_a_listing(node)), None)
+        labels = next((node for node in own if isinstance(node, ast.Assign) and _takes_labels(node)), None)
+        if sorting is not None and labels is not None:
+            found.append((sorting, labels))
+    return found
+
+
+def _numbered(unit: CodeUnit) -> ast.JoinedStr | None:
+    """The first name with a number in it that has no leading zeros."""
+    return next((node for node in all_nodes(unit.tree) if isinstance(node, ast.JoinedStr) and _numbers(node)), None)
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
+
+from traindx.readers.code.codeunit import CodeUnit
+from traindx.readers.code.syntax import all_nodes
 
 CHOOSING = frozenset({"argsort", "argpartition", "topk", "nlargest", "flatnonzero", "argwhere", "nonzero", "where"})
 
 
+_COLUMN = re.compile(r"\[\s*:\s*,\s*[A-Za-z_]")
 _CONVERTING = frozenset(
     [
         "tensor",
@@ -36,15 +42,34 @@ class Selection(NamedTuple):
     labels: str
 
 
-def choosing_functions(trees: Iterable[ast.AST]) -> frozenset[str]:
-    """The functions that return a choice of columns: their names."""
+def picks_columns(unit: CodeUnit, block: Sequence[ast.stmt] = ()) -> bool:
+    """Whether a file, or one block of it, has something like `x[:, best]`: without it nothing is chosen."""
+    lines = unit.once("picks columns", partial(_picking_lines, unit))
+    return bool(lines) if not block else any(block[0].lineno <= at <= (block[-1].end_lineno or at) for at in lines)
+
+
+def _picking_lines(unit: CodeUnit) -> list[int]:
+    found, at, begin = [], 1, 0
+    for sign in _COLUMN.finditer(unit.source):
+        at, begin = at + unit.source.count("\n", begin, sign.start()), sign.start()
+        found.append(at)
+    return found
+
+
+def choosing_functions(units: Iterable[CodeUnit], called: frozenset[str]) -> frozenset[str]:
+    """The functions among those called that return a choice of columns: their names."""
+    likely = (unit for unit in units if not unit.names.isdisjoint(CHOOSING))
+    functions = (node for unit in likely for node in unit.once("functions", partial(_functions, unit)))
     return frozenset(
         node.name
-        for tree in trees
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef)
-        and any(isinstance(part, ast.Call) and _called(part) in CHOOSING for part in ast.walk(node))
+        for node in functions
+        if node.name in called
+        and any(isinstance(part, ast.Call) and _called(part) in CHOOSING for part in all_nodes(node))
     )
+
+
+def _functions(unit: CodeUnit) -> list[ast.FunctionDef]:
+    return [node for node in all_nodes(unit.tree) if isinstance(node, ast.FunctionDef)]
 
 
 def selections(body: Sequence[ast.stmt], choosers: frozenset[str] = frozenset()) -> Iterator[Selection]:

@@ -35,7 +35,7 @@ class Place(NamedTuple):
     @property
     def source(self) -> str:
         """The whole line, comments included."""
-        text = self.unit.notebook.code if self.unit.notebook else self.unit.text
+        text = self.unit.source
         lines = text.split("\n", self.line)
         return lines[self.line - 1] if len(lines) >= self.line else ""
 

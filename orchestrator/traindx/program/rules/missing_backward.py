@@ -22,6 +22,7 @@ from traindx.program.finding import Finding
 from traindx.program.queries import handed_out, mentions, steps
 from traindx.program.trace import Event
 from traindx.program.values import Made, Place, Tensor
+from traindx.readers.code.syntax import all_nodes
 
 ID = "missing-backward"
 _TRAINERS = {"Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer", "PPOTrainer", "RewardTrainer"}
@@ -81,9 +82,9 @@ def _takes_graph(event: Event) -> bool:
 def _overridden(analysis: Analysis) -> Iterator[Finding]:
     """A subclass of Hugging Face's trainer whose own `training_step` leaves the backward pass out."""
     for unit in analysis.units:
-        if not unit.names & {"training_step", "Trainer"} and "Trainer" not in (unit.text or ""):
+        if "training_step" not in unit.source or "Trainer" not in unit.source:
             continue
-        for cls in (node for node in ast.walk(unit.tree) if isinstance(node, ast.ClassDef)):
+        for cls in (node for node in all_nodes(unit.tree) if isinstance(node, ast.ClassDef)):
             bases = {ast.unparse(base).rpartition(".")[2] for base in cls.bases}
             step = next((part for part in cls.body if getattr(part, "name", "") == "training_step"), None)
             if not bases & _TRAINERS or not isinstance(step, ast.FunctionDef):

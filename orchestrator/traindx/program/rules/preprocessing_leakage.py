@@ -15,7 +15,6 @@ Fits on the training part alone, and fits on data that is never split.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from functools import partial
 
@@ -23,10 +22,10 @@ from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.parting import hand_splits
 from traindx.program.queries import class_of
-from traindx.program.selection import CHOOSING, Selection, choosing_functions, selections
+from traindx.program.selection import CHOOSING, Selection, choosing_functions, picks_columns, selections
 from traindx.program.values import Made, Place, Tensor
 from traindx.readers.code.codeunit import CodeUnit
-from traindx.readers.code.syntax import all_nodes
+from traindx.readers.code.syntax import bodies
 
 ID = "preprocessing-leakage"
 
@@ -34,8 +33,10 @@ ID = "preprocessing-leakage"
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at what goes into every split, and at what columns are chosen by."""
     yield from _fitted(analysis)
-    choosers = choosing_functions(unit.tree for unit in analysis.units if not unit.names.isdisjoint(CHOOSING))
-    for unit in analysis.units:
+    picking = [unit for unit in analysis.units if picks_columns(unit)]
+    called = frozenset[str]().union(*(unit.names for unit in picking))
+    choosers = choosing_functions(analysis.units, called)
+    for unit in picking:
         if unit.names.isdisjoint(CHOOSING | choosers):
             continue
         for found in unit.once((selections, choosers), partial(_selections, unit, choosers)):
@@ -52,8 +53,8 @@ def check(analysis: Analysis) -> Iterator[Finding]:
 
 def _selections(unit: CodeUnit, choosers: frozenset[str]) -> list[Selection]:
     """The selections among the statements of a module, and among those of each function."""
-    inner = [node.body for node in all_nodes(unit.tree) if isinstance(node, ast.FunctionDef)]
-    return [found for block in (unit.tree.body, *inner) for found in selections(block, choosers)]
+    blocks = (block for block in bodies(unit.tree) if picks_columns(unit, block))
+    return [found for block in blocks for found in selections(block, choosers)]
 
 
 def _fitted(analysis: Analysis) -> Iterator[Finding]:

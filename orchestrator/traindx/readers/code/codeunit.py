@@ -47,6 +47,11 @@ class CodeUnit:
         found: T = self._answers[question]
         return found
 
+    @property
+    def source(self) -> str:
+        """The text behind the tree: the file, or the code of the notebook's cells."""
+        return self.notebook.code if self.notebook else self.text
+
     def file_line(self, line: int) -> int:
         """The line of the file behind a line of the tree."""
         return self.notebook.file_line(line) if self.notebook else line

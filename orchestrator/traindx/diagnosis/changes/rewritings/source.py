@@ -35,7 +35,7 @@ class Source:
     @cached_property
     def lines(self) -> list[str]:
         """The lines of the code, without their ends."""
-        text = self.unit.notebook.code if self.unit.notebook else self.unit.text
+        text = self.unit.source
         return [line.rstrip("\r") for line in text.split("\n")]
 
     @cached_property
