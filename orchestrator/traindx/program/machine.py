@@ -123,6 +123,7 @@ class Machine:
             kind,
             self.place(node),
             self.turns,
+            self.paths[self.serial],
             subject,
             self.function_name,
             self.guards,

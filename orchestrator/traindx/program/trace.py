@@ -45,6 +45,9 @@ class Event:
     """`forward`, `recurrent`, `loss`, `backward`, `step`, `zero`, `clip`, `schedule`, `mode`, `scale` …"""
     place: Place
     turns: tuple[Turn, ...]
+    """the loop iterations it happens in, outermost first"""
+    path: tuple[int, ...]
+    """the serial numbers of these loop iterations, outermost first"""
     subject: Value
     """the module, optimizer, scheduler, tensor that it is done to"""
     function: str = ""
@@ -58,11 +61,6 @@ class Event:
     """the calls that led here, outermost first"""
     off: Place | None = None
     """where gradients were switched off, if they are"""
-
-    @property
-    def path(self) -> tuple[int, ...]:
-        """The loop iterations it happens in, outermost first."""
-        return tuple(turn.serial for turn in self.turns)
 
     @property
     def loop(self) -> Loop | None:

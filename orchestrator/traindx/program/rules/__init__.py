@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
-from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
+from traindx.readers.code.codebase import not_collecting
 
 FOLDER = Path(__file__).parent
 _IGNORED = re.compile(r"#\s*traindx:\s*ignore(?:\[([\w\s,-]*)\])?")
@@ -48,13 +48,14 @@ def rules() -> tuple[Rule, ...]:
 def review(*analyses: Analysis) -> list[Finding]:
     """What the rules find, each place once, what is proven first."""
     found: dict[tuple[str, str], Finding] = {}
-    for rule, analysis in product(rules(), analyses):
-        for finding in _checked(rule, analysis):
-            if ("proven" if finding.proven else "suspected") not in rule.says or _ignored(finding):
-                continue
-            known = (finding.rule, finding.place.text)
-            if known not in found or (finding.proven and not found[known].proven):
-                found[known] = finding
+    with not_collecting():
+        every = [(rule, finding) for rule in rules() for one in analyses for finding in _checked(rule, one)]
+    for rule, finding in every:
+        if ("proven" if finding.proven else "suspected") not in rule.says or _ignored(finding):
+            continue
+        known = (finding.rule, finding.place.text)
+        if known not in found or (finding.proven and not found[known].proven):
+            found[known] = finding
     return sorted(found.values(), key=lambda one: (not one.proven, one.rule, one.place.text))
 
 
