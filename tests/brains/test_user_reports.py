@@ -12,6 +12,9 @@ HEARD = [
     ("trains without problems in fp32", "said-fine-in-full-precision"),
     ("After the preemption the job continued but the accuracy is worse than before", "said-resumed"),
     ("loss jumped when I resumed from the checkpoint", "said-resumed"),
+    ("the pictures are blurry", "said-poor-results"),
+    ("BLEU is too low, the paper reports 31", "said-poor-results"),
+    ("only 61 % on the test set", "said-poor-results"),
 ]
 NOT_HEARD = [
     "",
@@ -20,6 +23,8 @@ NOT_HEARD = [
     "loss is nan after 300 steps",
     "is there something wrong with float32",
     "the summary of the run looks odd",
+    "is it converged?",
+    "three epochs so far, ok to go on?",
 ]
 
 

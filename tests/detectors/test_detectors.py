@@ -16,7 +16,7 @@ from traindx import detectors
 from traindx.contract import SignalKind
 from traindx.detectors.curves import breaks, rhythm
 from traindx.detectors.curves.objective import objective
-from traindx.detectors.settings import capacity, unusual_rate
+from traindx.detectors.settings import capacity, logged_rate, unusual_rate
 from traindx.readers.model import Excerpt, Series, Setting
 from traindx.runtime.discovery import load_tool, tool_names
 
@@ -101,3 +101,16 @@ def test_lines_come_as_excerpts() -> None:
     head = Excerpt("train.log", 1, 200, ("starting", "parameters: 33"))
     (signal,) = capacity.detect([], [head])
     assert (signal.citations[0].locator, signal.citations[0].quote) == ("line 2", "parameters: 33")
+
+
+@pytest.mark.parametrize(
+    ("rates", "zero_from"),
+    [
+        ([0.002 * max(0.0, 1 - n / 12) for n in range(30)], 12),  # each a multiple of the last step before zero
+        ([round(0.0003 * 0.9**n, 4) for n in range(30)], None),  # 0.0000 may be half of 0.0001
+        ([0.0] + [0.001] * 29, None),
+    ],
+)
+def test_a_zero_of_a_ramp_is_no_rounded_one(rates: list[float], zero_from: int | None) -> None:
+    rate = Series("lr", "lr", "memory", "step", np.arange(30.0), np.array(rates), np.arange(1, 31))
+    assert logged_rate.stalled_from(rate, 29.0) == zero_from

@@ -181,3 +181,12 @@ def test_a_fault_that_does_no_harm_is_a_lead() -> None:
     harmful = weigh(catalog, [fault, Signal(id="loss-non-finite", claim="NaN")], registry, weights).of("unguarded-math")
     assert harmful is not None
     assert harmful.probability > 0.5
+
+
+def test_what_is_benign_is_a_remark_on_health_until_its_harm_is_seen() -> None:
+    benign = mode("flood", water="decisive", cracks="weak").model_copy(update={"benign": True, "shows_as": ("cracks",)})
+    quiet = standing([benign], signal("water"), signal("calm"))
+    assert quiet.healthy.likely
+    assert 0 < quiet.modes[0].probability < 0.5
+    told = standing([benign], signal("water"), signal("calm"), signal("cracks"))
+    assert told.modes[0].probability > told.healthy.probability

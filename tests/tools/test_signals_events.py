@@ -62,6 +62,13 @@ def continued(rate: float, level: float) -> dict[str, str]:
     return {"job.out": "\n".join([*first, "[resume] loaded ckpt.pt, continuing at epoch 11", *second]) + "\n"}
 
 
+def resumed_elsewhere(words: str) -> dict[str, str]:
+    """A table of metrics in which the rate begins anew at step 1,000, and the words of the console beside it."""
+    rates = [1e-3 * (1 - n / 80) for n in range(50)] + [1e-3 * (1 - n / 80) for n in range(30)]
+    rows = [f"{20 * (n + 1)},{0.6 + 0.01 * (n % 3):.3f},{rate:.6f}" for n, rate in enumerate(rates)]
+    return {"metrics.csv": "step,loss,lr\n" + "\n".join(rows) + "\n", "console.log": words}
+
+
 def measured(spread: float) -> dict[str, str]:
     """A spike in the loss, and a statistic of the inputs that stands at `spread` from there on."""
     loss = np.array(falling(30, 0.35, 0.004, start=0.3))
@@ -130,6 +137,12 @@ CASES = [
          log([*(f"step {s} loss {10.8 * 0.96 ** s + 3:.4f}" for s in range(0, 101, 5)),
               "resuming from checkpoint last.pt",
               *(f"step {s} loss {10.8 * 0.96 ** s + 3:.4f}" for s in range(0, 101, 5))]), "resumed-with-a-jump"),
+    case(RESUMPTION, "another file says at which step it was resumed",
+         resumed_elsewhere("saved at step 1000\nresumed at step 1,000\n"), "resumed-with-a-jump", "resumed-smoothly"),
+    case(RESUMPTION, "another file speaks of another step", resumed_elsewhere("resumed at step 200\n"),
+         "resumed-smoothly", "resumed-with-a-jump"),
+    case(RESUMPTION, "another file speaks of something else", resumed_elsewhere("evaluated at step 1000\n"),
+         silent="resumed-with-a-jump resumed-smoothly"),
     case(RESUMPTION, "resumed as it was", continued(0.09, 0.075), "resumed-smoothly", "resumed-with-a-jump"),
 ]  # fmt: skip
 

@@ -94,16 +94,21 @@ def weigh(
         # Health is never said against a fault that the program itself shows, however well the curve looks.
         well = scored[catalog.healthy.id]
         scored[catalog.healthy.id] = replace(well, score=min(well.score, -UNSAID))
-    shares = compete(
-        {name: belief.score for name, belief in scored.items() if belief.support and name not in without},
+    scores = {name: belief.score for name, belief in scored.items() if belief.support and name not in without}
+    rules = (
         {mode.id: mode.leads_to for mode in catalog.values()},
         weights.root_bonus,
         {name for name, belief in scored.items() if any(registry.is_proof(v.signal.id) for v in belief.support)},
         {name for name, belief in scored.items() if belief.proven},
     )
+    shares = compete(scores, *rules)
+    harmless = {mode.id for mode in catalog.values() if mode.benign and not _shows(found, mode.shows_as)}
+    # What does no harm that anyone sees or reports is no rival of health; it is still worth a remark.
+    others = compete({name: score for name, score in scores.items() if name not in harmless}, *rules)
     beliefs = [
-        replace(belief, probability=shares.share.get(name, 0.0), follows=shares.follows.get(name, ""))
+        replace(belief, probability=one.share.get(name, 0.0), follows=one.follows.get(name, ""))
         for name, belief in scored.items()
+        for one in [shares if name in harmless else others]
     ]
     healthy = next(belief for belief in beliefs if belief.hypothesis.id == catalog.healthy.id)
     modes = _without_trifles([_capped(belief, beliefs, weights, found) for belief in beliefs if belief is not healthy])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -34,6 +34,7 @@ from traindx.readers.logs.lines import LARGE, LineIndex, excerpt
 from traindx.readers.logs.logfile import LogFile
 from traindx.readers.logs.plaintext import PlainTexts
 from traindx.readers.logs.ranks import ClusterFacts
+from traindx.readers.logs.resumed import mark_resumed_at, resumed_at
 from traindx.readers.model import LogError, Role, RunFile, Series, Setting, Unread
 from traindx.readers.series.alike import mark_duplicates, mark_epochs
 from traindx.readers.tables.arrays import ArrayInfo
@@ -111,7 +112,15 @@ class Run:
         printed = self._of_code(self.code, lambda unit: contents.notebook_series(unit, self._remark))
         columnar = self._read("data", lambda handle, file: contents.parquet_series(handle, file, self._remark))
         found = sorted(logged + tabled + tracked + printed + columnar, key=lambda series: series.source)
-        return mark_duplicates(mark_epochs(found))
+        return mark_duplicates(mark_epochs(mark_resumed_at(found, self._resumptions())))
+
+    def _resumptions(self) -> Iterator[tuple[str, str, float]]:
+        """Where the logs that were read say at which step or epoch the run goes on: source, axis and count."""
+        for path, log in self._logs.items():
+            for line in log.resumed:
+                point = resumed_at("".join(self.lines(path, line, line)))
+                if point is not None:
+                    yield path, *point
 
     @cached_property
     def settings(self) -> list[Setting]:

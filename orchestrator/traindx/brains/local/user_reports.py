@@ -70,6 +70,18 @@ HEARD = (
         r"|stuck|learns? nothing|chance level|lernt nicht\w*)\b",
     ),
     _said(
+        "said-poor-results",
+        "you say that the results are not good enough",
+        r"\b(?:bad(?:ly)?|poor(?:ly)?|terribl[ey]|awful(?:ly)?|horribl[ey]|weak|mediocre|disappointing\w*|unusable"
+        r"|useless|gibberish|nonsense|garbage|nois[ey]|blurr\w*|blobs?|worse|hardly|barely|expected|supposed to"
+        r"|(?:are|look\w*|comes?(?: out)?) wrong"
+        r"|too (?:low|high|small|few|weak|simple|short)|(?:so|very|quite|rather) low|should be|compared (?:to|with)"
+        r"|not (?:good|great|enough|usable|visible|right|there)|(?:only|just) (?:gets?|got|reach\w*|\D{0,8}\d[\d.]*)"
+        r"|(?:bigger|larger|deeper|different|more) (?:model|network|net|backbone|data|latent)"
+        r"|(?:colleague|others?|other team|paper|tutorial|baseline)\b[^.!?\n]{0,40}\b(?:gets?|got|reports?|ha[sd]|real)"
+        r"|schlecht\w*|zu (?:niedrig|hoch|klein))\b",
+    ),
+    _said(
         "said-one-answer",
         "you say that the model gives the same answer to everything",
         r"\b(?:(?:always|only|just|never) (?:predict|say|output|answer|give|return)\w*"

@@ -182,8 +182,12 @@ def _smallest_shown(rate: Series, index: int) -> float:
         return 0.5 * 10.0 ** -len(decimals[1]) if decimals is not None and rounded else 0.0
     finite = rate.values[np.isfinite(rate.values) & (rate.values > 0)]
     grain = float(finite.min()) if len(finite) and rate.values[index] == 0 else 0.0
-    # Values that are all multiples of the smallest one were rounded to it.
-    return 0.5 * grain if grain and bool(np.allclose(finite / grain, np.rint(finite / grain), atol=1e-6)) else 0.0
+    if not grain:
+        return 0.0
+    # Rounding leaves multiples of a power of ten; a ramp is made of multiples of its last step, whatever that is.
+    unit = 10.0 ** math.floor(math.log10(grain) + 1e-9)
+    rounded = bool(np.allclose(finite / unit, np.rint(finite / unit), atol=1e-4))
+    return 0.5 * unit if rounded else 0.0
 
 
 def warms_up(rate: Series) -> bool:

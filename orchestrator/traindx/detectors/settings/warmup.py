@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from traindx.contract import Fact, Signal
-from traindx.detectors.citing import cite, cite_setting
+from traindx.detectors.citing import cite, cite_setting, where
 from traindx.detectors.settings.logged_rate import warms_up
 from traindx.detectors.settings.lookup import is_number, named, peak_rate, rates
 from traindx.readers.code.codeunit import CodeUnit
@@ -17,6 +17,7 @@ from traindx.readers.model import Series, Setting
 SIGNALS = {
     "warmup-zero": "warm-up is explicitly set to zero, at a high learning rate",
     "no-warmup": "the learning rate starts at its peak",
+    "ended-in-warmup": "the run ended while its learning rate was still warming up, far below its peak",
     "transformer-without-warmup": "attention layers, a high rate with an Adam-like optimizer, and no warm-up",
 }
 
@@ -34,6 +35,10 @@ WARMUPS = (
 ADAM_LIKE = {"adam", "adamw", "nadam", "adamax", "lion", "lamb"}
 # Below this, attention layers start well without a warm-up.
 BOLD = 1e-3
+FEWEST = 5
+"""logged rates that show a climb"""
+REACHED = 0.5
+"""of the planned peak: a run that ends below that has never trained at its rate"""
 NEARLY = 0.9  # the first logged rate of a decaying schedule lies a little below its peak
 FULL = {**dict.fromkeys(ADAM_LIKE, BOLD), "sgd": 0.1}
 """rates from which on the first steps of any deep network are bold"""
@@ -48,7 +53,7 @@ def detect(
         None,
     )
     if planned is not None and float(planned.value) > 0:
-        return []
+        return _never_over(settings, rate, planned)
     if rate is not None and warms_up(rate):
         return []
     found = []
@@ -75,6 +80,32 @@ def detect(
         *found,
         Signal(id="transformer-without-warmup", claim=claim, strength=strength, citations=places, facts=facts),
     ]
+
+
+def _never_over(settings: Sequence[Setting], rate: Series | None, planned: Setting) -> list[Signal]:
+    """A warm-up that is longer than the run: the logged rate climbs to the last point and stays far below its peak."""
+    peak = next((row for row in rates(settings) if not row.coded), None) or next(iter(rates(settings)), None)
+    if rate is None or peak is None or len(rate) < FEWEST or not np.isfinite(rate.values).all():
+        return []
+    last = float(rate.values[-1])
+    climbs = bool(np.all(np.diff(rate.values) >= 0)) and last > float(rate.values[0])
+    if not climbs or not 0 < last < REACHED * float(peak.value):
+        return []
+    claim = f"the run ended in its warm-up: the learning rate had come to {last:.3g} of {float(peak.value):g}"
+    facts: dict[str, Fact] = {
+        "lr": last,
+        "lr_peak": float(peak.value),
+        "warmup_key": planned.key,
+        "warmup_value": planned.value if isinstance(planned.value, int | float) else float(planned.value),
+        "warmup_place": f"{planned.source}:{planned.line}",
+        "run_end": where(rate, len(rate) - 1),
+    }
+    places = [
+        cite(rate, len(rate) - 1, f"the last learning rate: {last:.3g}"),
+        cite_setting(planned, f"`{planned.key}` = {planned.value} is longer than the run"),
+        cite_setting(peak, f"the peak that was never reached: {float(peak.value):g}"),
+    ]
+    return [Signal(id="ended-in-warmup", claim=claim, citations=places, facts=facts)]
 
 
 def _warms(row: Setting) -> bool:

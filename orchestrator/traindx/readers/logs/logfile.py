@@ -77,6 +77,11 @@ class LogFile:
             self._resumed = [line + part.first - 1 for line in self._resumed]
         return self._errors
 
+    @property
+    def resumed(self) -> Sequence[int]:
+        """The lines in which the run says that it goes on from a checkpoint, once its errors were read."""
+        return self._resumed
+
     def settings(self, handle: BinaryIO) -> list[Setting]:
         """The settings that it prints before it trains."""
         part = self._settle(handle)

@@ -18,11 +18,44 @@ _RESUMED = re.compile(
     re.IGNORECASE,
 )
 _MOST = 1_000
+_COUNTED = re.compile(
+    r"\b(?P<axis>step|iter(?:ation)?|update|epoch)s?\b\W{0,3}(?:\w{2,8}\W{1,3})?(?P<at>\d[\d_,]{0,11})", re.IGNORECASE
+)
 
 
 def speaks_of_resuming(lines: Iterable[bytes]) -> set[bytes]:
     """Those of the lines, with or without their digits, that say that the run goes on from a checkpoint."""
     return {line for line in lines if any(sign in line for sign in _SIGNS) and _RESUMED.search(line)}
+
+
+def resumed_at(line: str) -> tuple[str, float] | None:
+    """The axis and the count at which a line says that the run goes on: `resumed at step 1,000`."""
+    found = _COUNTED.search(line)
+    if found is None:
+        return None
+    axis = "epoch" if found["axis"].lower().startswith("epoch") else "step"
+    return axis, float(found["at"].replace(",", "").replace("_", ""))
+
+
+def mark_resumed_at(series: list[Series], points: Iterable[tuple[str, str, float]]) -> list[Series]:
+    """The series of other files than the log that tells of a resumption, each with its first point after it among its
+    restarts; `points` are source, axis and count.
+    """
+    given = list(points)[:_MOST]
+    return [
+        _marked_at(row, [at for source, axis, at in given if source != row.source and axis == row.axis])
+        for row in series
+    ]
+
+
+def _marked_at(row: Series, points: list[float]) -> Series:
+    import numpy as np
+
+    if row.restarts or not points or not bool(np.all(np.diff(row.at) > 0)):
+        return row  # it tells itself where it begins again
+    places = np.searchsorted(row.at, np.array(points), side="right")
+    after = {int(place) for place in places if 0 < place < len(row)}
+    return replace(row, restarts=tuple(sorted(after))) if after else row
 
 
 def mark_resumed(series: list[Series], lines: list[int]) -> list[Series]:
