@@ -6,8 +6,11 @@ from traindx.contract import Value
 from traindx.detectors.program import review
 from traindx.program.facts import state_story
 from traindx.program.followed import program_of
+from traindx.program.state_picture import pictures
 from traindx.readers import Run
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
+
+MOST_PICTURES = 8
 
 
 class Input(ToolInput):
@@ -23,9 +26,10 @@ class StateCall(Value):
 
 
 class StateFlow(ToolOutput):
-    """The calls, and the checklist of recurrent state answered item by item."""
+    """The calls, a picture of each loop, and the checklist of recurrent state answered item by item."""
 
     calls: list[StateCall]
+    loops: str = Field(description="the loops around each call, and what happens to its state in one turn of them")
     checklist: dict[str, str] = Field(description="question -> yes, no or unknown, with the line where there is one")
 
 
@@ -64,4 +68,5 @@ def inspect_state_flow(given: Input, run: Run) -> StateFlow:  # noqa: ARG001 - e
     for question, rules in QUESTIONS.items():
         against = next((one for one in found if one.rule in rules and one.proven), None)
         checklist[question] = f"no: {against.place.text}" if against is not None else "yes" if whole else "unknown"
-    return StateFlow(calls=list(calls.values()), checklist=checklist)
+    drawn = [picture for analysis in analyses for picture in pictures(analysis)]
+    return StateFlow(calls=list(calls.values()), loops="\n\n".join(drawn[:MOST_PICTURES]), checklist=checklist)

@@ -64,6 +64,22 @@ def test_the_state_s_way_is_told_and_the_checklist_answered(tmp_path: Path) -> N
     assert answers["the state is reset where the data starts again"].startswith("no: train.py:")
 
 
+def test_the_loops_of_a_state_are_drawn(tmp_path: Path) -> None:
+    drawn = call(load("inspect_state_flow"), run_of(tmp_path, PROGRAM)).model_dump()["loops"].split("\n")
+    rows = [(row.split("  train.py:")[0], row.split("  train.py:")[1]) for row in drawn]
+    assert [place.split()[0] for _, place in rows] == ["13", "14", "15", "16", "18", "19", "21"]
+    told = {place.split()[0]: " ".join(place.split()[1:]) for _, place in rows}
+    assert told["13"] == told["14"] == "state kept, cut from its graph"
+    assert told["15"] == "takes and gives it"
+    assert told["16"] == "cut here"
+    assert [len(code) - len(code.lstrip()) for code, _ in rows] == [0, 2, 4, 4, 4, 4, 4]
+
+    anew = PROGRAM.replace("    for t in", "    state = None\n    for t in").replace("state = state.detach()", "pass")
+    first, second, *_ = call(load("inspect_state_flow"), run_of(tmp_path, anew)).model_dump()["loops"].split("\n")
+    assert first.endswith("state: new each turn")
+    assert second.endswith("state kept, with its graph")
+
+
 @pytest.mark.parametrize("name", ["describe_program", "inspect_state_flow"])
 def test_without_code_there_is_nothing_to_tell(name: str, tmp_path: Path) -> None:
     (tmp_path / "train.log").write_text("epoch 1 loss 2.0\n")

@@ -138,4 +138,6 @@ def _record(row: Mapping[str, object]) -> tuple[str, str]:
 def _brief(value: object) -> str:
     if isinstance(value, list) and len(value) > LONGEST_LIST:
         return f"[{len(value)} values]"
+    if isinstance(value, list):
+        return "; ".join(map(_brief, value))
     return f"{value:.6g}" if isinstance(value, float) else str(value)

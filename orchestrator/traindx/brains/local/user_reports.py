@@ -74,7 +74,7 @@ HEARD = (
         "you say that the results are not good enough",
         r"\b(?:bad(?:ly)?|poor(?:ly)?|terribl[ey]|awful(?:ly)?|horribl[ey]|weak|mediocre|disappointing\w*|unusable"
         r"|useless|gibberish|nonsense|garbage|nois[ey]|blurr\w*|blobs?|worse|hardly|barely|expected|supposed to"
-        r"|(?:are|look\w*|comes?(?: out)?) wrong"
+        r"|(?:are|look\w*|comes?(?: out)?) wrong|still (?:\w+ ){0,2}(?:gaussian|random|bad|low|high)"
         r"|too (?:low|high|small|few|weak|simple|short)|(?:so|very|quite|rather) low|should be|compared (?:to|with)"
         r"|not (?:good|great|enough|usable|visible|right|there)|(?:only|just) (?:gets?|got|reach\w*|\D{0,8}\d[\d.]*)"
         r"|(?:bigger|larger|deeper|different|more) (?:model|network|net|backbone|data|latent)"
