@@ -13,7 +13,7 @@ def program_of(run: Run, everything: bool = False) -> list[Analysis]:
     units = run.code if everything else run.program
     if not units:
         return []
-    configured = known_settings((row.key, row.value) for row in run.settings if not row.coded)
+    configured = known_settings((row.key, row.value) for row in run.settings_given)
     return run.kept("every program" if everything else "program", lambda: analyse_all(units, configured))
 
 

@@ -125,6 +125,17 @@ class Run:
     @cached_property
     def settings(self) -> list[Setting]:
         """Every configuration value: from files made for it first, then from what logs print, then from code."""
+        coded = self._of_code(
+            self.program,
+            lambda unit: [
+                replace(setting, line=unit.file_line(setting.line)) for setting in code_settings(unit.tree, unit.path)
+            ],
+        )
+        return self.settings_given + coded
+
+    @cached_property
+    def settings_given(self) -> list[Setting]:
+        """The configuration values that do not stand in the code: from files, launch scripts and what logs print."""
         tracked = [setting for found in self._tracked.values() for setting in found.settings]
         printed = self._read("log", lambda handle, file: self._log(file).settings(handle))
         printed += self._read("metrics", contents.first_settings)
@@ -133,13 +144,7 @@ class Run:
             for file in self.files
             for setting in self._remark.guarded(file.path, partial(contents.launch_settings, self.scope, file))
         ]
-        coded = self._of_code(
-            self.program,
-            lambda unit: [
-                replace(setting, line=unit.file_line(setting.line)) for setting in code_settings(unit.tree, unit.path)
-            ],
-        )
-        return self._configured + tracked + launched + printed + coded
+        return self._configured + tracked + launched + printed
 
     @cached_property
     def _configured(self) -> list[Setting]:
