@@ -58,6 +58,12 @@ class Machine:
         self.paths: dict[int, tuple[int, ...]] = {0: ()}
         self.spent: dict[int, tuple[int, ...]] = {}
         """iterations whose graph a backward has gone through, with the iterations that it happened in"""
+        self.asked: tuple[ast.expr, ...] = ()
+        """conditions of the conditional expressions that are being followed"""
+        self.telling = 0
+        """texts that are being put together, whose numbers are only told"""
+        self.defined: list[Function] = []
+        """functions in the order in which they were defined, methods and lambdas among them"""
         self.left: ast.expr | None = None
         """the condition under which one side has just left the block"""
         self.grad = True
@@ -147,6 +153,24 @@ class Machine:
             yield
         finally:
             self.turns = before
+
+    @contextmanager
+    def only_told(self) -> Iterator[None]:
+        """While a text is put together."""
+        self.telling += 1
+        try:
+            yield
+        finally:
+            self.telling -= 1
+
+    @contextmanager
+    def asking(self, test: ast.expr) -> Iterator[None]:
+        """Under the condition of a conditional expression."""
+        before, self.asked = self.asked, (*self.asked, test)
+        try:
+            yield
+        finally:
+            self.asked = before
 
     @contextmanager
     def graded(self, grad: bool) -> Iterator[None]:
