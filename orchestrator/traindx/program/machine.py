@@ -16,6 +16,7 @@ from traindx.readers.code.modules import Modules
 
 if TYPE_CHECKING:
     from traindx.program.calling import Call
+    from traindx.program.handing import Handed
 
 DEEPEST = 30
 """calls within calls that are followed"""
@@ -85,6 +86,8 @@ class Machine:
         """functions that were followed, by the identity of their nodes"""
         self.recurrences: dict[int, Layer] = {}
         """recurrent cells of the program itself, by the function or object that is called"""
+        self.handed: dict[int, Handed] = {}
+        """states as a call gave them back, by the identity of their values"""
         self.in_place: dict[int, Call] = {}
         """calls that change what they are called on (`normal_`), by the identity of their nodes"""
         self.followed: Collection[int] = ()
