@@ -33,7 +33,11 @@ def handed_on(m: Machine, node: ast.Assign) -> list[Event]:
     call = node.value
     if not m.turns or not isinstance(call, ast.Call) or len(node.targets) != 1:
         return []
-    return [_event(m, node, name, part) for name, part in _steps(m, node.targets[0], call)]
+    target = node.targets[0]
+    rows = m.unit.once(("handed on", id(node)), lambda: _steps(target, call))
+    if not rows or not (isinstance(target, ast.Tuple | ast.List) or _is_a_cell(m, call)):
+        return []
+    return [_event(m, node, name, part) for name, part in rows]
 
 
 def given_back(m: Machine, node: ast.Assign, events: list[Event]) -> None:
@@ -83,7 +87,7 @@ def _targets(target: ast.expr) -> list[ast.expr]:
     return [target] if isinstance(target, _NAMED) else []
 
 
-def _steps(m: Machine, target: ast.expr, call: ast.Call) -> list[tuple[str, ast.expr]]:
+def _steps(target: ast.expr, call: ast.Call) -> list[tuple[str, ast.expr]]:
     """A call that gives back one thing takes its state after the input, or by name: `x = block(x, mask)` and
     `total = max(loss, total)` are none.
     """
@@ -93,8 +97,7 @@ def _steps(m: Machine, target: ast.expr, call: ast.Call) -> list[tuple[str, ast.
     else:
         given = [*call.args[1:], *(key.value for key in call.keywords if key.arg in _STATE_ARGUMENTS)]
     found = {_undetached(part): part for part in given if isinstance(part, ast.expr)}
-    rows = [(name, found[name]) for name in sorted(names & found.keys())]
-    return rows if rows and (isinstance(target, ast.Tuple | ast.List) or _is_a_cell(m, call)) else []
+    return [(name, found[name]) for name in sorted(names & found.keys())]
 
 
 def _parts(given: ast.expr) -> list[ast.expr]:

@@ -38,7 +38,7 @@ class Range:
     @property
     def of_many(self) -> bool:
         """Whether it is a number that stands for many."""
-        return self.kind.startswith("statistic")
+        return self.kind in {"statistic", "statistics"}
 
     @property
     def known(self) -> bool:

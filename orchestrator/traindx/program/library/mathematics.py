@@ -32,11 +32,11 @@ _PLAIN = ("numpy", "math", "scipy", "cmath", "pandas")
 
 def ranged(value: Value, found: Range) -> Value:
     """The same value with its range."""
-    kept = None if found == ANY else found
+    kept = None if found is ANY or found == ANY else found
     if isinstance(value, Tensor):
-        return value.but(range=kept) if value.range != kept else value
+        return value if value.range is kept else value.but(range=kept)
     if isinstance(value, Guess):
-        return replace(value, range=kept) if value.range != kept else value
+        return value if value.range is kept else Guess(value.name, kept)
     if isinstance(value, Items) and value.items:
         # `values, indices = x.max(1)`
         return Items([ranged(value.items[0], found), *value.items[1:]], value.kind, value.more)
@@ -79,10 +79,10 @@ def after_method(m: Machine, owner: Value, name: str, call: Call, value: Value) 
 
 def after_binary(m: Machine, node: ast.BinOp, left: Value, right: Value, value: Value) -> Value:
     """What `left op right` gives."""
-    if isinstance(value, Plain) or not isinstance(value, Tensor | Guess):
+    if not isinstance(value, Tensor | Guess):
         return value
     a, b = range_of(left), range_of(right)
-    if isinstance(node.op, ast.Div) and isinstance(right, Tensor | Guess):
+    if b.of_many and isinstance(node.op, ast.Div):
         _event(m, "division", node, right, b, node.right, other=left)
     if isinstance(node.op, ast.Pow) and isinstance(left, Tensor):
         _power(m, node, left, a, right, node.left)
@@ -115,7 +115,7 @@ def _partial(m: Machine, name: str, owner: Value, args: Given, call: Call, node:
     if operation == "division":
         inverse = name == "reciprocal"
         right = owner if inverse else (args[0] if args else call.keywords.get("other"))
-        if isinstance(right, Tensor | Guess):
+        if right is not None and range_of(right).of_many:
             operand = node if inverse else _last(call.node)
             _event(m, operation, call.node, right, range_of(right), operand, other=owner)
     elif operation == "fractional power":
