@@ -19,12 +19,14 @@ class MathReport(ToolOutput):
 
 @tool(needs=["code"], emits=unguarded_math.SIGNALS)
 def check_math(given: Input, run: Run) -> MathReport:  # noqa: ARG001 - every tool takes its input
-    """Read the model and loss code for log, sqrt, division and exp of tensors without an epsilon, a clamp or a safe
-    variant (log_softmax, logsumexp, log1p).
+    """Follow the model and loss code to each log, sqrt, division and exp of tensors, and say which of them can be given
+    a value at the edge of its domain: no epsilon, clamp or safe variant (log_softmax, logsumexp, log1p) prevents it.
     """
     units = unguarded_math.model_units(run.program)
     if not units:
         raise NoData("no model or training code among the files of this run")
-    found = unguarded_math.unguarded(units)
-    signals = [*unguarded_math.detect(units, found), *unguarded_math.left_out(program_of(run), found)]
+    programs = program_of(run)
+    events = unguarded_math.operations(units, programs)
+    found = unguarded_math.unguarded(events)
+    signals = [*unguarded_math.detect(events, found), *unguarded_math.left_out(programs, found)]
     return MathReport(operations=found, signals=signals)

@@ -1,4 +1,4 @@
-"""How a training loop handles recurrent state, read from its syntax tree."""
+"""How a training loop handles recurrent state."""
 
 from pydantic import Field
 

@@ -14,7 +14,7 @@ from traindx.program.library import frameworks
 from traindx.program.library.python import is_overlay
 from traindx.program.machine import SECTION, STEPS, Machine, Spent
 from traindx.program.trace import Trace
-from traindx.program.values import Class, Function, Instance, Scope, Tensor, Value
+from traindx.program.values import Class, Function, Instance, Scope, Tensor
 from traindx.readers.code.codebase import not_collecting
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import all_nodes
@@ -65,11 +65,11 @@ def analyse(
     machine.followed = followed
     whole = True
     for unit in _entries(code):
-        whole = _tried(machine, steps, partial(machine.scope_of, unit)) and whole
+        whole = tried(machine, steps, partial(machine.scope_of, unit)) and whole
     machine.trace.main = len(machine.trace.events)
     machine.spare = min(ALL, steps)
     for unit in code:
-        whole = _tried(machine, EACH, partial(machine.scope_of, unit)) and whole
+        whole = tried(machine, EACH, partial(machine.scope_of, unit)) and whole
     for unit in code:
         if unit.path in machine.scopes and unit.traits & _FRAMEWORKS:
             whole = _rest(machine, unit) and whole
@@ -135,7 +135,7 @@ def _entries(code: Sequence[CodeUnit]) -> list[CodeUnit]:
     return [unit for unit in sorted(code, key=rank) if "entry-point" in unit.roles or unit.reached]
 
 
-def _tried(machine: Machine, steps: int, act: Callable[[], object]) -> bool:
+def tried(machine: Machine, steps: int, act: Callable[[], object]) -> bool:
     """Do something within a number of steps, and of what is left for all; whether it came to its end."""
     given = machine.steps = min(steps, machine.spare)
     if given <= 0:
@@ -167,7 +167,7 @@ def _rest(machine: Machine, unit: CodeUnit) -> bool:
             whole = _class(machine, value, scope) and whole
     for value in list(scope.names.values()):
         if isinstance(value, Function) and value.unit is unit and _is_new(machine, value):
-            whole = _tried(machine, EACH, partial(_called, machine, value)) and whole
+            whole = tried(machine, EACH, partial(_called, machine, value)) and whole
     return whole
 
 
@@ -217,26 +217,40 @@ def _class(machine: Machine, cls: Class, scope: Scope) -> bool:
     wanted = [function for function in methods if _is_new(machine, function) or _is_forward(machine, function, cls)]
     if not wanted:
         return True
-    made: list[Value] = []
-    node = ast.copy_location(ast.Call(func=ast.Name(id=cls.node.name), args=[], keywords=[]), cls.node)
-
-    def make() -> None:
-        from traindx.program.machine import Frame
-
-        machine.unit = cls.unit
-        machine.frames.append(Frame(None, scope))
-        made.append(instantiate(machine, cls, Call(node, [], {})))
-
-    whole = _tried(machine, EACH, make)
-    if not made or not isinstance(made[0], Instance):
+    made: list[Instance] = []
+    whole = tried(machine, EACH, lambda: made.extend(made_object(machine, cls)))
+    if not made:
         return whole
     owner = made[0]
+    node = _bare_call(cls)
     if frameworks.is_lightning(owner) and cls.find("training_step") is not None:
-        return _tried(machine, EACH, partial(_fitted, machine, owner, node, scope)) and whole
+        return tried(machine, EACH, partial(_fitted, machine, owner, node, scope)) and whole
     for function in wanted:
         if id(function.node) not in machine.called:
-            whole = _tried(machine, EACH, partial(_on, machine, owner, function, scope)) and whole
+            whole = tried(machine, EACH, partial(_on, machine, owner, function, scope)) and whole
     return whole
+
+
+def made_object(machine: Machine, cls: Class) -> list[Instance]:
+    """An object of a class, made with guessed arguments."""
+    from traindx.program.machine import Frame
+
+    machine.unit = cls.unit
+    machine.frames.append(Frame(None, cls.scope))
+    made = instantiate(machine, cls, Call(_bare_call(cls), [], {}))
+    return [made] if isinstance(made, Instance) else []
+
+
+def _bare_call(cls: Class) -> ast.Call:
+    return ast.copy_location(ast.Call(func=ast.Name(id=cls.node.name), args=[], keywords=[]), cls.node)
+
+
+def call_guessed(machine: Machine, function: Function, owner: Instance | None) -> None:
+    """Follow a function or method with guessed arguments."""
+    if owner is not None:
+        _on(machine, owner, function, function.scope)
+    else:
+        _called(machine, function)
 
 
 def _is_forward(machine: Machine, function: Function, cls: Class) -> bool:

@@ -27,7 +27,9 @@ def library(name: str) -> Library:
 def define_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     """Bind a function; decorators that change what a call does are marks of it."""
     if not node.decorator_list:
-        m.bind(node.name, Function(node, m.unit, m.scope, None, NOTHING))
+        plain = Function(node, m.unit, m.scope, None, NOTHING)
+        m.defined.append(plain)
+        m.bind(node.name, plain)
         return ""
     from traindx.program.calling import call_function
     from traindx.program.expressions import evaluate
@@ -50,6 +52,7 @@ def define_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) ->
         else:
             marks.add(f"@{getattr(decorator, 'id', getattr(decorator, 'attr', ''))}")
     made = Function(node, m.unit, m.scope, None, frozenset(marks))
+    m.defined.append(made)
     for decorate, decorator in reversed(own):
         # What a decorator of the program returns is what is called; one that returns nothing known changes nothing.
         found = call_function(m, decorate, [made], {}, decorator)

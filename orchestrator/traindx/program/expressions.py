@@ -169,11 +169,14 @@ def _conditional(m: Machine, node: ast.IfExp) -> Value:
     known = truth(m, node.test)
     if known is not None:
         return evaluate(m, node.body if known else node.orelse)
-    return join(evaluate(m, node.body), evaluate(m, node.orelse))
+    with m.asking(node.test):
+        return join(evaluate(m, node.body), evaluate(m, node.orelse))
 
 
 def _lambda(m: Machine, node: ast.Lambda) -> Value:
-    return Function(node, m.unit, m.scope)
+    made = Function(node, m.unit, m.scope)
+    m.defined.append(made)
+    return made
 
 
 def _listed(m: Machine, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Value:
@@ -200,7 +203,8 @@ def _mapped(m: Machine, node: ast.DictComp) -> Value:
 def _formatted(m: Machine, node: ast.JoinedStr) -> Value:
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
-            evaluate(m, part.value)
+            with m.only_told():
+                evaluate(m, part.value)
     return Plain("", "varies")
 
 

@@ -22,6 +22,7 @@ _CRITERION = re.compile(r"criterion|loss_?(?:fn|func|function)|^crit$|objective$
 _TENSOR = re.compile(
     r"^(?:x|y|xb|yb|inputs?|targets?|labels?|images?|data|batch_[xy]|logits|preds?|outputs?|hidden|state|h|c)$"
 )
+_EDGE = re.compile(r"eps|clamp|clip|safe|tiny|smooth(?!_?l1)|(?:^|[._])(?:delta|jitter|nugget|floor)$", re.IGNORECASE)
 _ACCELERATOR = re.compile(r"^(?:accelerator|fabric)$", re.IGNORECASE)
 
 
@@ -70,3 +71,8 @@ def looks_like_optimizer(name: str) -> bool:
 def looks_like_scheduler(name: str) -> bool:
     """Whether a name is one that people give to schedulers."""
     return _SCHEDULER.search(name.rpartition(".")[2]) is not None
+
+
+def keeps_from_the_edge(name: str) -> bool:
+    """Whether a name is one of a small positive number, or of a function that keeps values off the edge."""
+    return _EDGE.search(name) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from traindx.program.ranges import joined
 from traindx.program.values import NOTHING, UNKNOWN, Guess, Items, Layer, Mapping, Plain, Tensor, Value, is_none
 
 
@@ -74,4 +75,5 @@ def _tensors(one: Tensor, other: Tensor) -> Tensor:
         cut=one.cut if one.cut == other.cut else None,
         origin=one.origin | other.origin,
         order=one.order | other.order,
+        range=joined(one.range, other.range) if one.range is not None and other.range is not None else None,
     )

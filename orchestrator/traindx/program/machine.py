@@ -16,6 +16,7 @@ from traindx.readers.code.modules import Modules
 
 if TYPE_CHECKING:
     from traindx.program.calling import Call
+    from traindx.program.handing import Handed
 
 DEEPEST = 30
 """calls within calls that are followed"""
@@ -58,6 +59,12 @@ class Machine:
         self.paths: dict[int, tuple[int, ...]] = {0: ()}
         self.spent: dict[int, tuple[int, ...]] = {}
         """iterations whose graph a backward has gone through, with the iterations that it happened in"""
+        self.asked: tuple[ast.expr, ...] = ()
+        """conditions of the conditional expressions that are being followed"""
+        self.telling = 0
+        """texts that are being put together, whose numbers are only told"""
+        self.defined: list[Function] = []
+        """functions in the order in which they were defined, methods and lambdas among them"""
         self.left: ast.expr | None = None
         """the condition under which one side has just left the block"""
         self.grad = True
@@ -79,6 +86,8 @@ class Machine:
         """functions that were followed, by the identity of their nodes"""
         self.recurrences: dict[int, Layer] = {}
         """recurrent cells of the program itself, by the function or object that is called"""
+        self.handed: dict[int, Handed] = {}
+        """states as a call gave them back, by the identity of their values"""
         self.in_place: dict[int, Call] = {}
         """calls that change what they are called on (`normal_`), by the identity of their nodes"""
         self.followed: Collection[int] = ()
@@ -147,6 +156,24 @@ class Machine:
             yield
         finally:
             self.turns = before
+
+    @contextmanager
+    def only_told(self) -> Iterator[None]:
+        """While a text is put together."""
+        self.telling += 1
+        try:
+            yield
+        finally:
+            self.telling -= 1
+
+    @contextmanager
+    def asking(self, test: ast.expr) -> Iterator[None]:
+        """Under the condition of a conditional expression."""
+        before, self.asked = self.asked, (*self.asked, test)
+        try:
+            yield
+        finally:
+            self.asked = before
 
     @contextmanager
     def graded(self, grad: bool) -> Iterator[None]:

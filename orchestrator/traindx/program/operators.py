@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from traindx.program import contractions
+from traindx.program import contractions, ranges
 from traindx.program.values import (
     LEAF,
     NOTHING,
@@ -42,6 +42,12 @@ _SURE = ("constant", "omitted", "default", "config", "varies")
 
 def binary(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
     """`left op right`."""
+    from traindx.program.library.mathematics import after_binary
+
+    return after_binary(m, node, left, right, _binary(m, node, left, right))
+
+
+def _binary(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
     if not isinstance(node.op, ast.Add):
         left, right = (_weights(side) if isinstance(side, Parameters) else side for side in (left, right))
     if isinstance(left, Tensor) or isinstance(right, Tensor):
@@ -331,7 +337,9 @@ def negated(m: Machine, value: Value) -> Value:
         act = "linear" if value.act == "linear" else ""
         # The negative of a log-probability is a loss, not a negated one.
         sign = value.sign if "logprob" in value.marks and value.loss is None else -value.sign
-        return value.but(graph=graph, sure=sure, deps=deps, sign=sign, act=act, marks=_flipped(value.marks))
+        turned = ranges.negative(value.range) if value.range is not None else None
+        marks = _flipped(value.marks)
+        return value.but(graph=graph, sure=sure, deps=deps, sign=sign, act=act, marks=marks, range=turned)
     if isinstance(value, Plain) and isinstance(value.value, int | float):
         return Plain(-value.value, value.sure, "", value.counts)
     return UNKNOWN

@@ -10,6 +10,7 @@ from traindx.program import binding
 from traindx.program.conditions import truth
 from traindx.program.definitions import define_class, define_function, import_from, import_names
 from traindx.program.expressions import evaluate
+from traindx.program.handing import given_back, handed_on
 from traindx.program.looping import follow_for, follow_while
 from traindx.program.operators import augmented
 from traindx.program.recurrence import carried_on
@@ -66,12 +67,14 @@ def _if(m: Machine, node: ast.If) -> Status:
 
 
 def _assign(m: Machine, node: ast.Assign) -> Status:
+    handed = handed_on(m, node)
     since = len(m.trace.events)
     value = carried_on(m, node, evaluate(m, node.value), since)
     if _is_lost(m, node):
         m.event("discarded", node, value)
     for target in node.targets:
         binding.bind(m, target, value, node)
+    given_back(m, node, handed)
     return ""
 
 

@@ -65,7 +65,7 @@ def subscript(m: Machine, node: ast.Subscript) -> Value:
     if isinstance(owner, Parameters):
         return owner
     if isinstance(owner, Guess):
-        return Guess(f"{owner.name}[{key.value}]" if isinstance(key, Plain) else owner.name)
+        return Guess(f"{owner.name}[{key.value}]" if isinstance(key, Plain) else owner.name, owner.range)
     return UNKNOWN
 
 

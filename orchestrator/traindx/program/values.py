@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NamedTuple
 
+from traindx.program.ranges import Range
 from traindx.readers.code.codeunit import CodeUnit
 
 _NUMBERS = count(1)
@@ -59,6 +60,7 @@ class Guess(Value):
     """An unknown value, with the name that it came under: `args.lr`, a parameter, what a foreign call returned."""
 
     name: str = ""
+    range: Range | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,8 @@ class Tensor(Value):
     """the rows of its origin, where a slice has chosen some"""
     made: Place | None = None
     """where zeros were made, or raw values became floats"""
+    range: Range | None = None
+    """between which numbers its elements lie; None where nothing is known of that"""
 
     def but(self, **changes: Any) -> Tensor:
         """The same tensor with some fields changed; written out, because it is most of what is done to tensors."""

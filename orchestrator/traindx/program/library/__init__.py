@@ -14,6 +14,7 @@ from traindx.program.library import (
     keras,
     layers,
     losses,
+    mathematics,
     modules,
     python,
     tensors,
@@ -47,6 +48,10 @@ _ROOTS = ("torch", "torchvision", "transformers", "apex", "timm", "torchaudio", 
 
 def call_library(m: Machine, name: str, call: Call) -> Value:
     """Call a function or class of a package by its full name."""
+    return mathematics.after_function(m, name, call, _library(m, name, call))
+
+
+def _library(m: Machine, name: str, call: Call) -> Value:
     root, _, _ = name.partition(".")
     last = name.rpartition(".")[2]
     if root == "keras":
@@ -103,6 +108,10 @@ def call_unknown(m: Machine, callee: Value, call: Call) -> Value:
 
 def call_method_of(m: Machine, owner: Value, name: str, call: Call) -> Value:
     """Call a method of a value, which its library defines."""
+    return mathematics.after_method(m, owner, name, call, _method_of(m, owner, name, call))
+
+
+def _method_of(m: Machine, owner: Value, name: str, call: Call) -> Value:
     found: Value | None = None
     if isinstance(owner, Tensor):
         found = tensors.method(m, owner, name, call)

@@ -54,10 +54,25 @@ def backward(m: Machine, owner: Tensor, call: Call) -> Value:
     kept = isinstance(retain, Plain) and retain.value is True
     path = tuple(turn.serial for turn in m.turns)
     again = [serial for serial in owner.graph if serial in m.spent and not _within(m.spent[serial], path)]
-    m.event("backward", call.node, owner, value=owner, retain=kept, again=tuple(again), autocast=m.autocast)
+    m.event(
+        "backward",
+        call.node,
+        owner,
+        value=owner,
+        retain=kept,
+        again=tuple(again),
+        autocast=m.autocast,
+        keeps=keeps_graph(call),
+    )
     for serial in owner.graph - LEAF:
         m.spent.setdefault(serial, path)
     return Plain(None)
+
+
+def keeps_graph(call: Call) -> bool:
+    """Whether a backward is told to keep the graph: `retain_graph=True`."""
+    told = call.keywords.get("retain_graph", call.args[1] if len(call.args) > 1 else None)
+    return isinstance(told, Plain) and told.value is True
 
 
 def gradients(m: Machine, call: Call) -> Value:

@@ -10,6 +10,7 @@ from traindx.program.library import recurrent
 from traindx.program.library.graphs import mixed
 from traindx.program.library.initialising import first_value, initialised
 from traindx.program.library.tensors import ACTIVATIONS, activated
+from traindx.program.ranges import FREE
 from traindx.program.values import (
     LEAF,
     NOTHING,
@@ -314,7 +315,7 @@ def _linear(m: Machine, layer: Layer, given: Tensor, call: Call) -> Tensor:
         if not _has_bias(layer) or first_value(layer, "bias") == 0.0:
             made = made.marked("null")
     marks = made.marks | {"affine"} | ({"one-out"} if size == 1 else NOTHING) | ({f"out-{size}"} if size else NOTHING)
-    return made.but(act="linear", act_at=applied_at(m, layer, call), marks=marks)
+    return made.but(act="linear", act_at=applied_at(m, layer, call), marks=marks, range=FREE)
 
 
 def _has_bias(layer: Layer) -> bool:

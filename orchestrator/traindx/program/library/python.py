@@ -158,7 +158,7 @@ def _sum(m: Machine, call: Call) -> Value:
     given = call.args[0] if call.args else UNKNOWN
     element = stream_of(m, given).element
     if isinstance(element, Tensor):
-        return mixed(m, [element], element.shape)
+        return mixed(m, [element], element.shape, element.marks & {"gradient"})
     if isinstance(given, Items):
         tensors = [part for part in given.items if isinstance(part, Tensor)]
         return mixed(m, tensors) if tensors else Plain(None, "varies")

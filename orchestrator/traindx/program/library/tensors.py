@@ -12,6 +12,7 @@ from traindx.program.library.creation import JOINED, LIKE, MADE, created, joined
 from traindx.program.library.graphs import backward, mixed
 from traindx.program.library.initialising import initialised, nothing_times
 from traindx.program.operators import broadcast, product
+from traindx.program.ranges import ANY, after_act
 from traindx.program.values import (
     LEAF,
     NOTHING,
@@ -181,7 +182,8 @@ def activated(m: Machine, act: str, owner: Tensor, call: Call, args: Sequence[Va
     if act.startswith("log_"):
         marks |= {"logprob"}
     made = owner.but(graph=graph, sure=sure, deps=deps, act=act, act_at=m.place(call.node), act_dim=whole(dim))
-    made = made.but(marks=marks | ({"saved"} if graph else frozenset()), loss=None)
+    held = after_act(act, owner.range or ANY)
+    made = made.but(marks=marks | ({"saved"} if graph else frozenset()), loss=None, range=held if held.known else None)
     if act == "relu" and "sunk" in owner.marks and graph:
         m.event("sunken", call.node, owner)
     if act in {"softmax", "log_softmax"}:

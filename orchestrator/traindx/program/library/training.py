@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from traindx.program.guessing import looks_like_optimizer, looks_like_scheduler
-from traindx.program.library.graphs import backward, gradients
+from traindx.program.library.graphs import backward, gradients, keeps_graph
 from traindx.program.values import (
     NOTHING,
     UNKNOWN,
@@ -199,7 +199,16 @@ def by_name(m: Machine, owner: Value, name: str, call: Call) -> Value | None:
     """A method of something unknown, where the names speak for themselves."""
     told = owner.name if isinstance(owner, Guess) else ""
     if name == "backward":
-        m.event("backward", call.node, owner, value=Tensor(sure=False), retain=False, again=(), autocast=())
+        m.event(
+            "backward",
+            call.node,
+            owner,
+            value=Tensor(sure=False),
+            retain=False,
+            again=(),
+            autocast=(),
+            keeps=keeps_graph(call),
+        )
         return Plain(None)
     if name == "manual_backward" and call.args and isinstance(call.args[0], Tensor):
         return backward(m, call.args[0], call)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from traindx.contract import Fact
-from traindx.detectors.program.recurrent_state import carried_in, training_loops
+from traindx.diagnosis.changes.rewritings.carrying import carried_in, training_loops
 from traindx.diagnosis.changes.rewritings.source import Rewritten, Source, Unfit, at_fact, calls
 from traindx.readers.code.codeunit import CodeUnit
 
