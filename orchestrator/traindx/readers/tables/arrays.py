@@ -26,6 +26,11 @@ _SAMPLE = 1 << 20
 _LARGEST_HEADER = 64 << 10
 _MOST_MEMBERS = 200
 _MOST_VALUES = 1_000
+WIDE = 16
+"""numbers of a row that are not all the same by chance"""
+_WIDEST = 1 << 22
+_MOST_PIECES = 64
+"""pieces whose rows are compared"""
 _MOST_NPZ_BYTES = 4 << 30
 """bytes that are unpacked: an archive may claim any number"""
 # What damaged or hostile bytes make numpy, zipfile and the parser raise.
@@ -63,6 +68,12 @@ class ArrayInfo:
     """how often each value occurs, where they are whole numbers and few: labels"""
     changes: int = 0
     """how often a value differs from the one before it, where `values` are told"""
+    rows_seen: int = 0
+    """whole rows (the first axis) of several numbers that were looked at"""
+    rows_flat: int = 0
+    """those in which every number is the same"""
+    first_flat: int | None = None
+    """the first of them, counted from 0"""
     first_bad: int | None = None
     """place of the first NaN or Inf, counted from 0 through the whole array"""
 
@@ -224,7 +235,9 @@ def _described(info: ArrayInfo, pieces: Iterator[npt.NDArray[np.generic]]) -> Ar
     low, high, mean, squares = math.inf, -math.inf, 0.0, 0.0
     first_bad: int | None = None
     counts = _Counts() if _may_be_labels(info) else None
+    rows = _Rows(info)
     for piece in pieces:
+        rows.take(piece)
         numbers = np.abs(piece) if piece.dtype.kind == "c" else piece
         wide = numbers.astype(np.float64)
         good = np.isfinite(wide)
@@ -246,6 +259,7 @@ def _described(info: ArrayInfo, pieces: Iterator[npt.NDArray[np.generic]]) -> Ar
     if not seen:
         return info
     info = replace(info, sampled=seen, not_finite=seen - finite_count, first_bad=first_bad)
+    info = replace(info, rows_seen=rows.seen, rows_flat=rows.flat, first_flat=rows.first)
     if counts is not None:
         info = replace(info, values=counts.values or {}, changes=counts.changes if counts.values else 0)
     if not finite_count:
@@ -255,6 +269,33 @@ def _described(info: ArrayInfo, pieces: Iterator[npt.NDArray[np.generic]]) -> Ar
 
 def _may_be_labels(info: ArrayInfo) -> bool:
     return info.elements > 0 and info.elements == max(info.shape, default=0)
+
+
+class _Rows:
+    """How many rows hold one number throughout, as far as pieces follow each other from the start."""
+
+    def __init__(self, info: ArrayInfo) -> None:
+        self.width = math.prod(info.shape[1:]) if len(info.shape) > 1 else 0
+        self.seen = self.flat = 0
+        self.first: int | None = None
+        self._left: npt.NDArray[np.generic] | None = None
+        self._steps = 0
+
+    def take(self, piece: npt.NDArray[np.generic]) -> None:
+        """Take in the next stretch; what is left of a row waits for the one after it."""
+        import numpy as np
+
+        if not WIDE <= self.width <= _WIDEST or self._steps >= _MOST_PIECES:
+            return
+        self._steps += 1
+        numbers = piece if self._left is None else np.concatenate([self._left, piece])
+        whole = len(numbers) // self.width
+        self._left = numbers[whole * self.width :]
+        table = numbers[: whole * self.width].reshape(whole, self.width)
+        same = (table == table[:, :1]).all(axis=1)
+        if self.first is None and same.any():
+            self.first = self.seen + int(np.argmax(same))
+        self.seen, self.flat = self.seen + whole, self.flat + int(same.sum())
 
 
 class _Counts:
