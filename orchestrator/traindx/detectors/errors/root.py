@@ -20,6 +20,8 @@ from traindx.vocabulary.collectives import COLLECTIVE
 
 _NAMED = r"(?:^|[\s:\]])([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Failure|Iteration))\b"
 EXCEPTION = re.compile(_NAMED + r"|^(?:\S{1,40} )?(Exception)\b")
+_OF_MODULE = re.compile(r"(?:^|[\]:] )(?:[a-z_]\w{0,60}\.){1,8}[A-Z]\w{1,60}(?::|$)")
+"""an exception of a package whose name does not say that it is one: `triton.runtime.errors.OutOfResources`"""
 RECORDS = 2
 """values of one series after an error that show the run going on: a progress bar repeats its last one as it closes"""
 MOST_ECHOES = 16
@@ -46,7 +48,8 @@ class Reading:
         """What it can be; an exception of no family with a traceback can be a root, any other line is nothing."""
         if self.family is not None:
             return self.family.role
-        return "root" if self.row.frames and EXCEPTION.search(self.row.text) else None
+        raised = EXCEPTION.search(self.row.text) or _OF_MODULE.search(self.row.text)
+        return "root" if self.row.frames and raised else None
 
     @property
     def bare(self) -> bool:
