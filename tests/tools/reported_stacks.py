@@ -102,17 +102,17 @@ REPORTED: list[tuple[str, str, str]] = [
      " side effect, allowing for a reference to an intermediate value to escape."),
     ("ray-project/ray", "error-device-memory",
      "(RayTrainWorker pid=242146) " + PLAIN.replace("\n", "\n(RayTrainWorker pid=242146) ")
-     + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB\n"
+     + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has 79.15 GiB\n"
      + PLAIN + "ray.train.v2.api.exceptions.WorkerGroupError: Training failed due to worker errors:\n[Rank 0]"),
     ("ray-project/ray#name", "",
      PLAIN + "ray.train.base_trainer.TrainingFailedError: The Ray Train run failed.\n\n"
-     + chained("ray.exceptions.RayTaskError(NameError): ray::_Inner.train() (pid=9)\nNameError: name 'warm' is not defined")),
+     + chained("ray.exceptions.RayTaskError(NameError): ray::_Inner.train()\nNameError: name 'w' is not defined")),
     ("intelligent-machine-learning/dlrover", "error-checkpoint-keys",
      PLAIN.replace("run.py", "megatron/checkpointing.py").replace("main()", "iteration = state_dict['iteration']")
      + "KeyError: 'iteration'"),
     ("google-research/bert", "error-checkpoint-keys",
      PLAIN + "tensorflow.python.framework.errors_impl.InvalidArgumentError: Restoring from checkpoint failed. This is"
-     " most likely due to a mismatch between the current graph and the graph from the checkpoint. Assign requires shapes"
+     " most likely due to a mismatch between the current graph and the one of the checkpoint. Assign requires shapes"
      " of both tensors to match. lhs shape= [3072] rhs shape= [4096]"),
     ("mlcommons/algorithmic-efficiency", "error-config-mismatch",
      PLAIN + "ValueError: The sharded dimension must be equal to the number of devices passed to PmapSharding. Got"
@@ -139,10 +139,10 @@ REPORTED: list[tuple[str, str, str]] = [
     ("uiuc-arc/llm-code-watermark", "error-config-mismatch",
      PLAIN + "AssertionError: Loading a checkpoint for MP=8 but world size is 1"),
     ("facebookresearch/ParlAI", "error-collective",
-     PLAIN + "RuntimeError: NCCL error in: /pytorch/torch/lib/c10d/NCCLUtils.hpp:82, invalid argument, NCCL version 2.4.8\n"
+     PLAIN + "RuntimeError: NCCL error in: /torch/lib/c10d/NCCLUtils.hpp:82, invalid argument, NCCL version 2.4.8\n"
      "srun: error: gpu-0-0: tasks 2-7: Exited with exit code 1"),
     ("pytorch/pytorch#cuda", "error-collective",
-     ranked("torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:1970, unhandled cuda error (run with"
+     ranked("torch.distributed.DistBackendError: NCCL error in: NCCLUtils.cpp:19, unhandled cuda error (run with"
             " NCCL_DEBUG=INFO for details), NCCL version 2.20.5\n[rank0]: ncclUnhandledCudaError: Call to CUDA function"
             " failed.")),
 ]  # fmt: skip

@@ -91,6 +91,8 @@ CASES = [
     case(DATA, "a few rows hold one number", {"spectra.npy": npy(flat(0.1))}, silent="data-constant"),
     case(DATA, "rows of a mask", {"mask.npy": npy(flat(0.7))}, silent="data-constant"),
     case(DATA, "rows of targets", {"labels.npy": npy(flat(0.7))}, silent="data-constant"),
+    case(DATA, "columns that follow each other in the file, some of them sparse",
+         {"table.npy": npy(np.asfortranarray(np.eye(200, 32)))}, silent="data-constant"),
     case(DATA, "rows of two numbers", {"points.npy": npy(flat(0.7, width=2))}, silent="data-constant"),
     case(DATA, "one folder for both", named("images/train", "images/train"), "one-file-for-both"),
     case(DATA, "one list for both", named("lists/a.txt", "lists/a.txt"),
@@ -115,9 +117,9 @@ CASES = [
     case(CURVE, "batches differ, the model stands", noisy([0.5001, 0.4999, 0.5, 0.5]), silent="loss-oscillates"),
     case(CURVE, "the model swings with its batches", noisy([0.5, 0.7, 0.41, 0.62]), "loss-oscillates"),
     case(CHANGES, "the spread of a reward that is earned every time",
-         table("step", 1, reward=np.linspace(0.1, 1, 40),
+         table("step", 1, reward=np.linspace(0.1, 1, 40).tolist(),
                reward_std=[*np.linspace(0.1, 0.4, 20), *np.linspace(0.4, 0, 20)],
-               frac_reward_zero_std=np.linspace(0, 1, 40)), silent="older-task-forgotten"),
+               frac_reward_zero_std=np.linspace(0, 1, 40).tolist()), silent="older-task-forgotten"),
     case("check_ending", "a dated table of the GPU's processes, taken in the morning", {
         "log.jsonl": "".join(json.dumps({"time": f"2026-02-08 22:{n:02d}:00", "step": n, "loss": value}) + "\n"
                              for n, value in enumerate(falling(40))),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from traindx.readers.checkpoints.archive import opened
 from traindx.readers.coverage import Allowance
+from traindx.readers.tables.flatrows import FlatRows
 from traindx.vocabulary.file_magic import NUMPY
 
 if TYPE_CHECKING:
@@ -26,11 +27,6 @@ _SAMPLE = 1 << 20
 _LARGEST_HEADER = 64 << 10
 _MOST_MEMBERS = 200
 _MOST_VALUES = 1_000
-WIDE = 16
-"""numbers of a row that are not all the same by chance"""
-_WIDEST = 1 << 22
-_MOST_PIECES = 64
-"""pieces whose rows are compared"""
 _MOST_NPZ_BYTES = 4 << 30
 """bytes that are unpacked: an archive may claim any number"""
 # What damaged or hostile bytes make numpy, zipfile and the parser raise.
@@ -164,7 +160,7 @@ def _read(handle: BinaryIO, path: str, member: str, size: int, allowance: Allowa
     import numpy as np
 
     try:
-        descr, lengths, begin = array_header(handle)
+        descr, lengths, begin, by_rows = _header(handle)
         dtype: np.dtype[np.generic] = np.dtype(descr)  # type: ignore[call-overload]
         shape = tuple(int(length) for length in lengths)
         if any(not 0 <= length < 1 << 48 for length in shape) or len(shape) > 64:
@@ -179,13 +175,18 @@ def _read(handle: BinaryIO, path: str, member: str, size: int, allowance: Allowa
     problem = f"cut off: {wanted:,} bytes expected, {size - begin:,} present" if size - begin < wanted else ""
     try:
         pieces = _pieces(handle, begin, min(wanted, size - begin), dtype, allowance)
-        return _described(ArrayInfo(path, shape, name, member, problem=problem), pieces)
+        return _described(ArrayInfo(path, shape, name, member, problem=problem), pieces, by_rows=by_rows)
     except _UNSOUND as error:
         return ArrayInfo(path, shape, name, member, problem=problem or f"cannot be sampled: {str(error)[:120]}")
 
 
 def array_header(handle: BinaryIO) -> tuple[object, tuple[int, ...], int]:
     """The type and the shape that an .npy file declares, and where its numbers begin."""
+    return _header(handle)[:3]
+
+
+def _header(handle: BinaryIO) -> tuple[object, tuple[int, ...], int, bool]:
+    """The same, and whether its numbers follow each other row by row."""
     head = handle.read(8)
     if not head.startswith(NUMPY) or len(head) < 8:
         raise ValueError("it does not begin as one")
@@ -197,7 +198,7 @@ def array_header(handle: BinaryIO) -> tuple[object, tuple[int, ...], int]:
     header = ast.literal_eval(raw.decode("utf-8" if head[6] >= 3 else "latin-1").strip())
     if not isinstance(header, dict) or not isinstance(header.get("shape"), tuple) or len(raw) < length:
         raise ValueError("its header has no shape")
-    return header["descr"], header["shape"], 8 + width + length
+    return header["descr"], header["shape"], 8 + width + length, not header.get("fortran_order")
 
 
 def _pieces(
@@ -228,14 +229,14 @@ def _pieces(
             return
 
 
-def _described(info: ArrayInfo, pieces: Iterator[npt.NDArray[np.generic]]) -> ArrayInfo:
+def _described(info: ArrayInfo, pieces: Iterator[npt.NDArray[np.generic]], *, by_rows: bool) -> ArrayInfo:
     import numpy as np
 
     seen = finite_count = 0
     low, high, mean, squares = math.inf, -math.inf, 0.0, 0.0
     first_bad: int | None = None
     counts = _Counts() if _may_be_labels(info) else None
-    rows = _Rows(info)
+    rows = FlatRows(info.shape if by_rows else ())
     for piece in pieces:
         rows.take(piece)
         numbers = np.abs(piece) if piece.dtype.kind == "c" else piece
@@ -269,33 +270,6 @@ def _described(info: ArrayInfo, pieces: Iterator[npt.NDArray[np.generic]]) -> Ar
 
 def _may_be_labels(info: ArrayInfo) -> bool:
     return info.elements > 0 and info.elements == max(info.shape, default=0)
-
-
-class _Rows:
-    """How many rows hold one number throughout, as far as pieces follow each other from the start."""
-
-    def __init__(self, info: ArrayInfo) -> None:
-        self.width = math.prod(info.shape[1:]) if len(info.shape) > 1 else 0
-        self.seen = self.flat = 0
-        self.first: int | None = None
-        self._left: npt.NDArray[np.generic] | None = None
-        self._steps = 0
-
-    def take(self, piece: npt.NDArray[np.generic]) -> None:
-        """Take in the next stretch; what is left of a row waits for the one after it."""
-        import numpy as np
-
-        if not WIDE <= self.width <= _WIDEST or self._steps >= _MOST_PIECES:
-            return
-        self._steps += 1
-        numbers = piece if self._left is None else np.concatenate([self._left, piece])
-        whole = len(numbers) // self.width
-        self._left = numbers[whole * self.width :]
-        table = numbers[: whole * self.width].reshape(whole, self.width)
-        same = (table == table[:, :1]).all(axis=1)
-        if self.first is None and same.any():
-            self.first = self.seen + int(np.argmax(same))
-        self.seen, self.flat = self.seen + whole, self.flat + int(same.sum())
 
 
 class _Counts:
