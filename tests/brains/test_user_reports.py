@@ -12,6 +12,8 @@ HEARD = [
     ("trains without problems in fp32", "said-fine-in-full-precision"),
     ("After the preemption the job continued but the accuracy is worse than before", "said-resumed"),
     ("loss jumped when I resumed from the checkpoint", "said-resumed"),
+    ("it was supposed to take 5 hours and is still running", "said-slow"),
+    ("ETA 12 hours, already day three", "said-slow"),
 ]
 NOT_HEARD = [
     "",
@@ -19,6 +21,8 @@ NOT_HEARD = [
     "should I use fp32?",
     "loss is nan after 300 steps",
     "is there something wrong with float32",
+    "the ETA was 4 hours and it took 4 hours, all good",
+    "I estimate the loss every two hours, is the run healthy?",
     "the summary of the run looks odd",
 ]
 
