@@ -5,11 +5,11 @@ from pydantic import Field
 from traindx.contract import Signal, Value
 from traindx.detectors.curves import ranks
 from traindx.detectors.curves.objective import objective
-from traindx.detectors.errors import collectives, stacks
+from traindx.detectors.errors import collectives, rank_counts, stacks
 from traindx.detectors.errors.root import Logged, first_cause, read
 from traindx.detectors.program import rank_shards
 from traindx.readers import Run
-from traindx.readers.excerpts import error_tails
+from traindx.readers.excerpts import error_tails, log_heads
 from traindx.readers.series.closer import closer
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 from traindx.vocabulary.error_texts import error_patterns
@@ -34,7 +34,7 @@ class RankReport(ToolOutput):
     stacks: dict[str, str] = Field(default_factory=dict, description="innermost call of each process")
 
 
-@tool(needs=["files"], emits={**collectives.SIGNALS, **stacks.SIGNALS, **ranks.SIGNALS})
+@tool(needs=["files"], emits={**collectives.SIGNALS, **stacks.SIGNALS, **ranks.SIGNALS, **rank_counts.SIGNALS})
 def compare_ranks(given: Input, run: Run) -> RankReport:  # noqa: ARG001 - every tool takes its input
     """Compare the ranks of a distributed job: who never entered the collective that timed out (last enqueued against
     last completed work, in logs and flight-recorder dumps), whose stack differs, who is slower, who stopped first.
@@ -59,13 +59,14 @@ def compare_ranks(given: Input, run: Run) -> RankReport:  # noqa: ARG001 - every
             *(_with_shares(collectives.detect(reports, known), run) if not _failed_by_itself(run) else []),
             *stacks.detect(run.stacks),
             *ranks.detect(run.series, closer(run)),
+            *_with_shares(rank_counts.detect(log_heads(run, rank_counts.MOST_LINES)), run),
         ],
     )
 
 
 def _with_shares(signals: list[Signal], run: Run) -> list[Signal]:
     """What tells that ranks parted, with the lines that give each of them its own share of the data."""
-    parted = {"collectives-differ", "rank-never-entered"}
+    parted = {"collectives-differ", "rank-never-entered", "batches-differ"}
     shares = rank_shards.detect(run.code) if any(one.id in parted for one in signals) else []
     return [
         one.model_copy(update={"citations": [*one.citations, *shares]}) if one.id in parted else one for one in signals

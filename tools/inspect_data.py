@@ -16,6 +16,8 @@ from traindx.detectors.data import (
     overlap,
     scale,
     shards,
+    shifted,
+    split_paths,
     worded_labels,
 )
 from traindx.detectors.program import classes, column_reads, input_scaling, loading, parallel_lists, validation_data
@@ -77,7 +79,11 @@ def inspect_data(given: Input, run: Run) -> DataReport:  # noqa: ARG001 - every 
         *scale.in_logs(log_heads(run, scale.MOST_LINES)),
         *content.detect(tables, arrays),
         *column_reads.added(
-            labels.outside(told, count, classes.ignored_labels(code, settings))
+            labels.outside(
+                [row for row in told if row.column is None or not shifted.moved(row.column.name, row.low, code)],
+                count,
+                classes.ignored_labels(code, settings),
+            )
             or labels.named(told, run.errors, error_patterns(run.project)),
             code,
         ),
@@ -94,7 +100,7 @@ def inspect_data(given: Input, run: Run) -> DataReport:  # noqa: ARG001 - every 
         *annotations.detect(log_heads(run, annotations.MOST_LINES), run.series),
         *loading.detect(code, settings),
         *input_scaling.detect(code, settings),
-        *validation_data.detect(code, settings, run.series),
+        *(validation_data.detect(code, settings, run.series) or split_paths.detect(settings)),
         *classes.weighed(code, settings),
     ]
     if not found and not tables and not arrays:

@@ -15,6 +15,8 @@ HEARD = [
     ("the pictures are blurry", "said-poor-results"),
     ("BLEU is too low, the paper reports 31", "said-poor-results"),
     ("only 61 % on the test set", "said-poor-results"),
+    ("it was supposed to take 5 hours and is still running", "said-slow"),
+    ("ETA 12 hours, already day three", "said-slow"),
 ]
 NOT_HEARD = [
     "",
@@ -22,6 +24,8 @@ NOT_HEARD = [
     "should I use fp32?",
     "loss is nan after 300 steps",
     "is there something wrong with float32",
+    "the ETA was 4 hours and it took 4 hours, all good",
+    "I estimate the loss every two hours, is the run healthy?",
     "the summary of the run looks odd",
     "is it converged?",
     "three epochs so far, ok to go on?",

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.tools.calling import call, load
-from tests.tools.reported_errors import REPORTED
+from tests.tools.reported_errors import REPORTED as EARLIER
+from tests.tools.reported_stacks import REPORTED as STACKS
 from tests.tools.signal_case import losses
 from traindx.readers import Run, Scope
+from traindx.runtime import NoData
+
+REPORTED = [*EARLIER, *STACKS]
 
 
 @pytest.mark.parametrize(
@@ -25,3 +30,21 @@ def test_a_reported_error_is_named(family: str, lines: str, tmp_path: Path) -> N
 def test_they_come_from_many_projects() -> None:
     assert len(REPORTED) >= 60
     assert len({row[0] for row in REPORTED}) >= 25
+
+
+NO_CAUSE = [
+    "INFO 05-02 11:20:33 [core.py:718] Free memory on device (17.1/23.6 GiB), desired 0.6",
+    "compiling with /usr/bin/gcc: returned zero exit status",
+    "INFO resumed a checkpoint that was saved with 8 ranks on 8 ranks",
+    "step 4 loss 0.31 shared memory Required: 49152, Hardware limit: 101376",
+    "triton.runtime.autotuner: best config found",
+    "registry: mmdet::model registry has 112 entries",
+]
+
+
+@pytest.mark.parametrize("line", NO_CAUSE)
+def test_ordinary_lines_with_the_same_words_name_nothing(line: str, tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_text("\n".join([*losses(3), line, *losses(6)]) + "\n", encoding="utf-8")
+    with suppress(NoData):
+        report = call(load("explain_error"), Run(Scope.of(tmp_path))).model_dump()
+        assert report["root"] is None

@@ -14,7 +14,8 @@ PREFIX = re.compile(
     r"|\[[IWEF](?:\d{3,4} \d\d:\d\d:\d\d\.\d{1,9})? \w{1,60}\.(?:cpp|cc|hpp|h):\d{1,6}\]"
     r"|[\[(]?(?:rank|RANK|Rank|local_rank|GPU|gpu|worker|node)[ :=_]?\d{1,5}[\])]?:?"
     r"|\[default\d{1,5}\]:"  # torchrun --tee
-    r"|\(\w{1,60} pid=\d{1,9}(?:, ip=[\d.]{1,20})?\)"
+    r"|\(\w{1,60}(?: [a-z]{1,12}=\d{1,6}){0,3} pid=\d{1,9}(?:, ip=[\d.]{1,20})?\)"
+    r"|\d\d-\d\d \d\d:\d\d:\d\d(?: \[\w{1,60}\.py:\d{1,6}\])?"  # `ERROR 05-02 11:20:33 [core.py:718]`
     r"|\[\d{1,5}\]:"
     # `INFO:trainer:step=10`, as `logging.basicConfig()` writes it; a digit behind the colon would be a value.
     r"|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[A-Za-z_][\w.]{0,60}:(?=[^\d\s]|\d{1,9}/)"

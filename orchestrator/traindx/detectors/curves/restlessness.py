@@ -19,6 +19,11 @@ SIGNALS = {
     "loss-fell-slowly": "the loss falls steadily but has barely left its start",
 }
 
+FEWEST_HELD = 3
+"""evaluations that show whether the weights swing with the batches"""
+STILL = 0.05
+"""of the swing of the batches: what the loss on fixed data may move when steps hardly change the model"""
+
 
 def detect(goal: Objective, series: Sequence[Series], rate: Series | None, chance: Signal | None) -> list[Signal]:
     """The unrest that is neither a break nor plain noise; `rate` is the logged one, `chance` is from `at_chance`."""
@@ -44,11 +49,20 @@ def detect(goal: Objective, series: Sequence[Series], rate: Series | None, chanc
     swing = float(np.percentile(half, 90) - np.percentile(half, 10))
     drift = abs(float(np.mean(half[: len(half) // 2]) - np.mean(half[len(half) // 2 :])))
     last = len(loss) - 1
-    if swing > 0.5 * learned and drift < 0.25 * swing and swing > 0.3 * abs(float(np.median(half))):
+    wide = swing > 0.5 * learned and drift < 0.25 * swing and swing > 0.3 * abs(float(np.median(half)))
+    if wide and not _of_the_sample(goal, series, swing):
         claim = f"`{loss.original}` swings by {swing:.3g} over the second half of the run, with no trend"
         place = cite(loss, last, claim)
         found.append(Signal(id="loss-oscillates", claim=claim, citations=[place], facts={"swing": swing}))
     return [*found, *_slowly(goal, series, rate)] if slow else found
+
+
+def _of_the_sample(goal: Objective, series: Sequence[Series], swing: float) -> bool:
+    """Whether the loss on held-out data stands still while that of the batches swings: the batches differ, no more."""
+    held = validation_of(goal.series, series)
+    if held is None or held is goal.series or len(held) < FEWEST_HELD or not np.isfinite(held.values).all():
+        return False
+    return float(np.ptp(held.values)) < STILL * swing
 
 
 def _slowly(goal: Objective, series: Sequence[Series], rate: Series | None) -> list[Signal]:

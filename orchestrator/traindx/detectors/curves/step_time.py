@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite, where
@@ -85,25 +86,37 @@ def _waiting(series: Sequence[Series]) -> list[Signal]:
         if not _DATA.match(data.original) or float(np.median(data.values)) <= 0:
             continue
         whole = [row for row in rows if row.source == data.source and _STEP.match(row.original) and row is not data]
-        whole = [row for row in whole if len(row) == len(data) and row.unit == data.unit]
+        # `Time: 1.400s  Data: 1.230`: a unit is often written once.
+        whole = [row for row in whole if _beside(data, row) is not None and (row.unit == data.unit or not data.unit)]
         if not whole:
             continue
         step = whole[0]
         late = slice(len(data) // 3, None)
-        waited, took = float(np.median(data.values[late])), float(np.median(step.values[late]))
+        same = np.arange(len(step))[_beside(data, step)]
+        waited, took = float(np.median(data.values[late])), float(np.median(step.values[same][late]))
         apart = took < waited  # `compute 0.1 data 0.4`: the step is what both take together
         share = waited / (waited + took if apart else took) if took > 0 else 0.0
         if share < WAITING or share > 1.0:
             return []
-        unit = data.unit or "s"
+        unit = data.unit or step.unit or "s"
         whole_step = waited + took if apart else took
         claim = f"`{data.original}` is {waited:.3g} {unit} of a step of {whole_step:.3g} {unit}: {share:.0%}"
         facts: dict[str, Fact] = {"wait_share": f"{share:.0%}", "wait_time": waited, "wait_series": data.original}
-        places = [cite(data, len(data) - 1, claim), cite(step, len(step) - 1, "the whole step")]
-        long = waited >= LONG_WAIT * (1_000 if data.unit == "ms" else 1)
+        places = [cite(data, len(data) - 1, claim), cite(step, int(same[-1]), "the whole step")]
+        long = waited >= LONG_WAIT * (1_000 if unit == "ms" else 1)
         name = "loader-starves-device" if share >= STARVING and long else "loader-takes-time"
         return [Signal(id=name, claim=claim, citations=places, facts=facts)]
     return []
+
+
+def _beside(data: Series, step: Series) -> slice | npt.NDArray[np.bool_] | None:
+    """The points of the time of a step that stand where those of the waiting do; evaluation may log its own."""
+    if len(step) == len(data):
+        return slice(None)
+    if data.place != "line" or step.place != "line":
+        return None
+    there = np.isin(step.lines, data.lines)
+    return there if int(there.sum()) == len(data) else None
 
 
 def _device(series: Sequence[Series]) -> list[Signal]:

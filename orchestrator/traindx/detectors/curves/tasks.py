@@ -19,6 +19,12 @@ _HIGHER = {
     "sr", "win", "winrate", "hits", "pass", "correct",
 }  # fmt: skip
 _LOWER = {"loss", "error", "ppl", "perplexity", "mse", "mae", "rmse", "wer", "cer", "bpb", "nll", "ce"}
+_STATISTICS = {
+    "std", "var", "stdev", "stddev", "variance", "min", "max", "median", "frac", "fraction", "ratio", "share", "zero",
+    "count", "num", "n", "length", "len", "entropy", "margin", "quantile", "percentile", "spread", "range", "sum",
+    "time", "weight", "coef", "scale", "advantage", "advantages", "baseline", "ema", "delta", "gap",
+}  # fmt: skip
+"""words that name a property of one metric's values, no task: a spread may well fall while the level rises"""
 FORGOTTEN = 0.15
 MOST_WORDS = 3
 """words that name a task"""
@@ -33,6 +39,8 @@ def task_groups(series: Sequence[Series]) -> list[list[Series]]:
         # `acc_A` beside `acc_B` needs no word for the phase; losses of two parts of a model do.
         held_out = bool(words & (_PHASES - {"train"})) or (bool(kinds & _HIGHER) and not words & _PHASES)
         rest = words - _PHASES - kinds
+        if words & _STATISTICS:
+            continue
         if len(kinds) == 1 and held_out and 1 <= len(rest) <= MOST_WORDS:
             groups.setdefault((row.source, row.axis, kinds.pop()), []).append(row)
     return [rows for rows in groups.values() if len(rows) > 1]

@@ -12,6 +12,7 @@ import numpy as np
 from traindx.definitions.rules import ErrorPattern, ErrorRole
 from traindx.detectors.curves.completion import NOT_OVER, OVER
 from traindx.detectors.curves.objective import Objective
+from traindx.detectors.errors.others import of_others
 from traindx.detectors.errors.telling import is_installed
 from traindx.readers.logs.ranks import job_in_name, rank_in_name
 from traindx.readers.model import Excerpt, LogError, Series
@@ -19,9 +20,13 @@ from traindx.vocabulary.collectives import COLLECTIVE
 
 _NAMED = r"(?:^|[\s:\]])([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Failure|Iteration))\b"
 EXCEPTION = re.compile(_NAMED + r"|^(?:\S{1,40} )?(Exception)\b")
+_OF_MODULE = re.compile(r"(?:^|[\]:] )(?:[a-z_]\w{0,60}\.){1,8}[A-Z]\w{1,60}(?::|$)")
+"""an exception of a package whose name does not say that it is one: `triton.runtime.errors.OutOfResources`"""
 RECORDS = 2
 """values of one series after an error that show the run going on: a progress bar repeats its last one as it closes"""
 MOST_ECHOES = 16
+NEAR = 200
+"""lines between a cause and the error that ended an attempt: tracebacks of several processes stand between"""
 _BARE = re.compile(_NAMED + r"(?::|\s{0,4}$)")
 """an exception's line by itself: a program that catches what it meets prints no more than that"""
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")
@@ -35,13 +40,16 @@ class Reading:
     family: ErrorPattern | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
     survived: bool = False
+    first: int = 0
+    """the line in which its words were printed first, where it ended an earlier attempt of the run as well"""
 
     @property
     def role(self) -> ErrorRole | None:
         """What it can be; an exception of no family with a traceback can be a root, any other line is nothing."""
         if self.family is not None:
             return self.family.role
-        return "root" if self.row.frames and EXCEPTION.search(self.row.text) else None
+        raised = EXCEPTION.search(self.row.text) or _OF_MODULE.search(self.row.text)
+        return "root" if self.row.frames and raised else None
 
     @property
     def bare(self) -> bool:
@@ -123,7 +131,9 @@ def _stretch(lines: np.ndarray[tuple[int, ...], np.dtype[np.int64]], first: int)
 def read(errors: Iterable[LogError], patterns: Sequence[ErrorPattern], logged: Logged | None) -> list[Reading]:
     """What each of the errors is."""
     families = [family for family in patterns if family.role != "warning"]
-    return [_reading(row, families, logged) for row in _without_echoes(errors)]
+    rows = list(_without_echoes(errors))
+    foreign = of_others(rows)
+    return [_reading(row, families, logged, foreign=id(row) in foreign) for row in rows]
 
 
 def _without_echoes(errors: Iterable[LogError]) -> Iterator[LogError]:
@@ -135,10 +145,10 @@ def _without_echoes(errors: Iterable[LogError]) -> Iterator[LogError]:
             yield row
 
 
-def _reading(row: LogError, patterns: Sequence[ErrorPattern], logged: Logged | None) -> Reading:
-    went_on = logged is not None and logged.after(row.source, row.line)
+def _reading(row: LogError, patterns: Sequence[ErrorPattern], logged: Logged | None, *, foreign: bool) -> Reading:
+    went_on, first = logged is not None and logged.after(row.source, row.line), 0
     if went_on and logged is not None and row.last_line and not logged.after(row.source, row.last_line):
-        went_on, row = False, replace(row, line=row.last_line)  # survived at first, not in the end
+        went_on, first, row = False, row.line, replace(row, line=row.last_line)  # survived at first, not in the end
     family, facts = _family_of(row.text, tuple(patterns))
     if family is None and row.more:
         # Of a message of several lines the first may say no more than that something failed.
@@ -146,8 +156,9 @@ def _reading(row: LogError, patterns: Sequence[ErrorPattern], logged: Logged | N
         family, facts = next(
             (told for line in row.more.split("\n") if (told := _family_of(line, naming))[0] is not None), (None, {})
         )
-    outlived = row.ignored or (logged is not None and logged.outlived(row, family))
-    return Reading(row, family, facts, went_on or outlived or (family is not None and family.role == "survived"))
+    outlived = logged is not None and logged.outlived(row, family)
+    survived = row.ignored or foreign or went_on or outlived or (family is not None and family.role == "survived")
+    return Reading(row, family, facts, survived, first)
 
 
 @lru_cache(maxsize=8_192)
@@ -167,6 +178,7 @@ def first_cause(readings: Sequence[Reading]) -> Reading | None:
     if not roots and any(one.role in {"cascade", "teardown"} for one in living):
         # One process of several fell; the others went on for a few steps before they noticed.
         roots = [one for one in readings if one.role == "root" and one.row.frames and one.rank is not None][-1:]
+        roots = roots or _of_an_earlier_attempt(living, readings)
     bare = [one for one in living if one.bare]
     candidates = _heads(roots) or bare or [one for one in living if one.role == "cascade"]
     if not candidates:
@@ -178,6 +190,17 @@ def first_cause(readings: Sequence[Reading]) -> Reading | None:
     # The launcher repeats how a process ended; what the process printed of it itself says more.
     itself = (one for one in candidates if one.family is chosen.family and not _tells_first(one) and one.rank is None)
     return next(itself, chosen)
+
+
+def _of_an_earlier_attempt(living: Sequence[Reading], readings: Sequence[Reading]) -> list[Reading]:
+    """Where the run was started again and ended with the same words, what came right before them the first time."""
+    again = [one for one in living if one.first]
+    return [
+        root
+        for root in readings
+        if root.role == "root"
+        and any(root.row.source == one.row.source and one.first - NEAR <= root.row.line < one.first for one in again)
+    ]
 
 
 def _tells_first(one: Reading) -> bool:

@@ -34,7 +34,10 @@ _BEAT = re.compile(
     r"heart-?beat|\balive\b|keep-?alive|still (?:running|waiting)|\bhealthy\b|\bliveness\b|state[=: ]+R(?:UNNING)?\b",
     re.IGNORECASE,
 )
-_PROCESS = re.compile(r"\s(?:[DSR][a-zA-Z<+]{0,4})\s.{0,80}\b(?:python[\d.]*|torchrun|accelerate|deepspeed)\b.{0,200}")
+_PROCESS = re.compile(
+    r"\s\d{1,8}\s+C(?:\+G)?\s+\S{0,200}(?:python[\d.]*|pt_main_thread)\s+\d{1,7} ?MiB"
+    r"|\s(?:[DSR][a-zA-Z<+]{0,4})\s.{0,80}\b(?:python[\d.]*|torchrun|accelerate|deepspeed)\b.{0,200}"
+)
 
 
 @dataclass(frozen=True)

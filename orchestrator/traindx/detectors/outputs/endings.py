@@ -24,6 +24,7 @@ FEWEST = 5
 _LENGTH = re.compile(
     r"(?:gen(?:erated)?|new|completion|response|output|sample)?_?(?:len(?:gth)?|tokens|n_tokens|num_tokens)"
 )
+_NEW = ("new", "gen", "completion", "response", "output")
 _REASON = {"finish_reason", "stop_reason", "finish"}
 _AT_LIMIT = {"length", "max_length", "max_tokens", "max_new_tokens"}
 _STOPPED = {"stop", "eos", "end_turn", "eos_token", "stop_sequence"}
@@ -86,13 +87,16 @@ def in_records(rows: Sequence[dict[str, object]], path: str, lines: Sequence[int
     if len(known) >= FEWEST:
         share = sum(reason in _AT_LIMIT for reason in known) / len(known)
         return _told(path, last, share, f"{share:.0%} of {len(known)} samples ended because of their length")
-    lengths = [
-        value
+    measured = [
+        (key.lower(), value)
         for row in rows
         for key, value in row.items()
         if isinstance(value, int) and not isinstance(value, bool) and _LENGTH.fullmatch(key.lower())
     ]
-    if len(lengths) >= 2 * FEWEST and len(set(lengths)) == 1 and lengths[0] >= 16:
+    lengths = [value for _, value in measured]
+    # What is counted as new was generated; a plain length may be that of a packed input.
+    generated = all(key.startswith(_NEW) for key, _ in measured)
+    if len(lengths) >= (FEWEST if generated else 2 * FEWEST) and len(set(lengths)) == 1 and lengths[0] >= 16:
         return _told(path, last, 1.0, f"all {len(lengths)} samples have exactly {lengths[0]} tokens")
     return []
 

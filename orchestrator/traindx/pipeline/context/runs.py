@@ -35,6 +35,8 @@ _PART_WORDS = frozenset([
     "target", "main", "debug", "info", "warn", "warning", "system", "gpu", "cpu", "mem", "memory", "profile",
     "monitor",
 ])  # fmt: skip
+_OF_RANKS = frozenset(["rank", "worker", "proc", "process", "node"])
+"""words whose number tells the processes of one job apart: `rank_03.jsonl`"""
 _SUFFIXES = frozenset([
     "log", "out", "err", "txt", "csv", "tsv", "json", "jsonl", "ndjson", "stdout", "stderr", "gz", "md",
 ])  # fmt: skip
@@ -173,7 +175,11 @@ def _words(name: str) -> tuple[str, ...]:
     while len(parts) > 1 and (parts[-1] in _SUFFIXES or parts[-1].isdecimal()):
         parts.pop()
     tokens = re.split(r"[^a-z0-9]+", ".".join(parts))
-    kept = [token for token in tokens if token and not _PART.fullmatch(token)]
+    kept = [
+        token
+        for place, token in enumerate(tokens)
+        if token and not _PART.fullmatch(token) and not (token.isdecimal() and place and tokens[place - 1] in _OF_RANKS)
+    ]
     words = [word for token in kept for word in _WORD.findall(token)]
     # `rank 3`, `stage 2`: the number belongs to the word before it.
     return tuple(

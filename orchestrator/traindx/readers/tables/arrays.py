@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from traindx.readers.checkpoints.archive import opened
 from traindx.readers.coverage import Allowance
+from traindx.readers.tables.flatrows import FlatRows
 from traindx.vocabulary.file_magic import NUMPY
 
 if TYPE_CHECKING:
@@ -63,6 +64,12 @@ class ArrayInfo:
     """how often each value occurs, where they are whole numbers and few: labels"""
     changes: int = 0
     """how often a value differs from the one before it, where `values` are told"""
+    rows_seen: int = 0
+    """whole rows (the first axis) of several numbers that were looked at"""
+    rows_flat: int = 0
+    """those in which every number is the same"""
+    first_flat: int | None = None
+    """the first of them, counted from 0"""
     first_bad: int | None = None
     """place of the first NaN or Inf, counted from 0 through the whole array"""
 
@@ -153,7 +160,7 @@ def _read(handle: BinaryIO, path: str, member: str, size: int, allowance: Allowa
     import numpy as np
 
     try:
-        descr, lengths, begin = array_header(handle)
+        descr, lengths, begin, by_rows = _header(handle)
         dtype: np.dtype[np.generic] = np.dtype(descr)  # type: ignore[call-overload]
         shape = tuple(int(length) for length in lengths)
         if any(not 0 <= length < 1 << 48 for length in shape) or len(shape) > 64:
@@ -168,13 +175,18 @@ def _read(handle: BinaryIO, path: str, member: str, size: int, allowance: Allowa
     problem = f"cut off: {wanted:,} bytes expected, {size - begin:,} present" if size - begin < wanted else ""
     try:
         pieces = _pieces(handle, begin, min(wanted, size - begin), dtype, allowance)
-        return _described(ArrayInfo(path, shape, name, member, problem=problem), pieces)
+        return _described(ArrayInfo(path, shape, name, member, problem=problem), pieces, by_rows=by_rows)
     except _UNSOUND as error:
         return ArrayInfo(path, shape, name, member, problem=problem or f"cannot be sampled: {str(error)[:120]}")
 
 
 def array_header(handle: BinaryIO) -> tuple[object, tuple[int, ...], int]:
     """The type and the shape that an .npy file declares, and where its numbers begin."""
+    return _header(handle)[:3]
+
+
+def _header(handle: BinaryIO) -> tuple[object, tuple[int, ...], int, bool]:
+    """The same, and whether its numbers follow each other row by row."""
     head = handle.read(8)
     if not head.startswith(NUMPY) or len(head) < 8:
         raise ValueError("it does not begin as one")
@@ -186,7 +198,7 @@ def array_header(handle: BinaryIO) -> tuple[object, tuple[int, ...], int]:
     header = ast.literal_eval(raw.decode("utf-8" if head[6] >= 3 else "latin-1").strip())
     if not isinstance(header, dict) or not isinstance(header.get("shape"), tuple) or len(raw) < length:
         raise ValueError("its header has no shape")
-    return header["descr"], header["shape"], 8 + width + length
+    return header["descr"], header["shape"], 8 + width + length, not header.get("fortran_order")
 
 
 def _pieces(
@@ -217,14 +229,16 @@ def _pieces(
             return
 
 
-def _described(info: ArrayInfo, pieces: Iterator[npt.NDArray[np.generic]]) -> ArrayInfo:
+def _described(info: ArrayInfo, pieces: Iterator[npt.NDArray[np.generic]], *, by_rows: bool) -> ArrayInfo:
     import numpy as np
 
     seen = finite_count = 0
     low, high, mean, squares = math.inf, -math.inf, 0.0, 0.0
     first_bad: int | None = None
     counts = _Counts() if _may_be_labels(info) else None
+    rows = FlatRows(info.shape if by_rows else ())
     for piece in pieces:
+        rows.take(piece)
         numbers = np.abs(piece) if piece.dtype.kind == "c" else piece
         wide = numbers.astype(np.float64)
         good = np.isfinite(wide)
@@ -246,6 +260,7 @@ def _described(info: ArrayInfo, pieces: Iterator[npt.NDArray[np.generic]]) -> Ar
     if not seen:
         return info
     info = replace(info, sampled=seen, not_finite=seen - finite_count, first_bad=first_bad)
+    info = replace(info, rows_seen=rows.seen, rows_flat=rows.flat, first_flat=rows.first)
     if counts is not None:
         info = replace(info, values=counts.values or {}, changes=counts.changes if counts.values else 0)
     if not finite_count:
