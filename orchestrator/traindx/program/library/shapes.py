@@ -135,16 +135,24 @@ def _squeezed(shape: Shape | None, dim: int | None, given_dim: bool) -> Shape | 
 
 
 def _flattened(shape: Shape, args: list[Value], call: Call) -> Shape | None:
-    start = whole(call.keywords.get("start_dim", args[0] if args else None)) or 0
-    end = whole(call.keywords.get("end_dim", args[1] if len(args) > 1 else None))
-    last = len(shape) - 1 if end is None else end % len(shape) if shape else 0
-    start = start % len(shape) if shape else 0
-    if start >= last:
+    start = call.keywords.get("start_dim", args[0] if args else Plain(0))
+    end = call.keywords.get("end_dim", args[1] if len(args) > 1 else Plain(-1))
+    first, last = whole(start), whole(end)
+    return merged(shape, first, last) if first is not None and last is not None else None
+
+
+def merged(shape: Shape, start: int, end: int) -> Shape | None:
+    """The shape after the dimensions from one to another have become one."""
+    size = len(shape)
+    if not (-size <= start < size and -size <= end < size):
+        return (None,) if not size else None
+    first, last = start % size, end % size
+    if first >= last:
         return shape
     middle: int | None = 1
-    for size in shape[start : last + 1]:
-        middle = None if size is None or middle is None else middle * size
-    return (*shape[:start], middle, *shape[last + 1 :])
+    for part in shape[first : last + 1]:
+        middle = None if part is None or middle is None else middle * part
+    return (*shape[:first], middle, *shape[last + 1 :])
 
 
 def _moved(name: str, shape: Shape, args: list[Value]) -> Shape | None:

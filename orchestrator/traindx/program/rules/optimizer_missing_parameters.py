@@ -20,7 +20,7 @@ from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library.layers import frozen
 from traindx.program.queries import module_layers, plain_parts, steps
-from traindx.program.trace import Event, tensor_of
+from traindx.program.trace import Event, Trace, tensor_of
 from traindx.program.values import Instance, Layer, Made, Parameters, Place
 
 ID = "optimizer-missing-parameters"
@@ -48,7 +48,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     if not layers:
         return
     layer = layers[0]
-    place = stepping[0].place or layer.place
+    place = _stepped_after(trace, missing[layer.number], stepping[0]).place or layer.place
     if place is None:
         return
     kinds = sorted({layer.kind for layer in layers})
@@ -63,6 +63,12 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             *((place, "made through this call") for place in _made_through(analysis, layer)),
         ),
     )
+
+
+def _stepped_after(trace: Trace, backward: Event, other: Made) -> Made:
+    """The optimizer whose step follows a backward: of several trainings each has its own."""
+    later = (event.subject for event in trace.events[backward.at :] if event.kind == "step")
+    return next((made for made in later if isinstance(made, Made)), other)
 
 
 def _made_through(analysis: Analysis, layer: Layer) -> list[Place]:
