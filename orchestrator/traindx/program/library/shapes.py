@@ -155,6 +155,19 @@ def merged(shape: Shape, start: int, end: int) -> Shape | None:
     return (*shape[:first], middle, *shape[last + 1 :])
 
 
+def expanded(name: str, shape: Shape | None, call: Call) -> Shape | None:
+    """The shape after `expand(3, -1, 4)`, `expand_as(other)`: -1 keeps a size, new dimensions come in front."""
+    args = [part for part in call.args if part is not call.args[0]] if name == "broadcast_to" else call.args
+    if name == "expand_as":
+        other = args[0] if args else None
+        return other.shape if isinstance(other, Tensor) else None
+    sizes = args[0].items if len(args) == 1 and isinstance(args[0], Items) else args
+    if shape is None or len(sizes) < len(shape):
+        return None
+    before: Shape = (*[None] * (len(sizes) - len(shape)), *shape)
+    return tuple(old if whole(new) == -1 else _size(new) for old, new in zip(before, sizes, strict=True))
+
+
 def _moved(name: str, shape: Shape, args: list[Value]) -> Shape | None:
     dims = [whole(part) for part in (args[0].items if len(args) == 1 and isinstance(args[0], Items) else args)]
     places = [part % len(shape) for part in dims if part is not None and -len(shape) <= part < len(shape)]
