@@ -97,7 +97,8 @@ def _discarded(events: list[Event], call: Event, attached: list[Tensor]) -> Even
 
 def _detached(part: Tensor) -> bool:
     """Whether a tensor is what a detach gave; a number that was printed, or what an unknown function gave, is not."""
-    return not part.graph and part.cut is not None and part.cut.by in _DETACHING and "opaque" not in part.marks
+    known = part.cut is None or part.cut.by in _DETACHING
+    return not part.graph and known and "opaque" not in part.marks
 
 
 def carrying_loop(analysis: Analysis, call: Event) -> Loop | None:
