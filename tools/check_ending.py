@@ -3,6 +3,7 @@
 from traindx.detectors.curves.objective import objective
 from traindx.detectors.errors import ending
 from traindx.detectors.errors.watched import Beside
+from traindx.program.followed import training_lengths
 from traindx.readers import Run
 from traindx.readers.excerpts import read_excerpt, read_tail
 from traindx.readers.model import Excerpt, Stretch
@@ -35,7 +36,8 @@ def check_ending(given: Input, run: Run) -> EndReport:  # noqa: ARG001 - every t
     waiting = ending.interrupted(run.errors)
     if goal is not None and wanted is not None:
         lines, before = (read_excerpt(run, one) for one in wanted)
-        found = ending.detect(goal, ending.Ending(lines, before), run.errors, run.settings, _beside(run, lines.source))
+        end = ending.Ending(lines, before)
+        found = ending.detect(goal, end, run.errors, run.settings, _beside(run, lines.source), training_lengths(run))
         return EndReport(source=lines.source, last_lines=_shown(lines), signals=[*found, *waiting])
     tail = _tail(run) if goal is None else None
     if tail is None:

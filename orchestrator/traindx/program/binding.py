@@ -117,8 +117,8 @@ def _attribute(m: Machine, target: ast.Attribute, value: Value, node: ast.AST) -
     if isinstance(owner, Parameters):
         if name == "requires_grad":
             _freeze(m, owner, value, node)
-        elif name == "grad" and _clears(value):
-            m.event("zero", node, owner)
+        elif name == "grad":
+            m.event("zero" if _clears(value) else "gradient-set", node, owner)
         elif name == "data":
             m.event("overwritten", node, owner)
     elif isinstance(owner, Imported):
@@ -133,7 +133,9 @@ def _attribute(m: Machine, target: ast.Attribute, value: Value, node: ast.AST) -
         if isinstance(owner, Instance | Layer) and isinstance(value, Instance | Layer):
             m.event("module-set", node, owner, name=name, value=value)
         m.journal.set(owner.fields, name, value)
-    elif isinstance(owner, Tensor) and (name == "requires_grad" or (name == "grad" and _clears(value))):
+    elif isinstance(owner, Tensor) and name == "grad" and not _clears(value):
+        m.event("gradient-set", node, owner)
+    elif isinstance(owner, Tensor) and name in {"requires_grad", "grad"}:
         _tensor_attribute(m, target, owner, name, node)
 
 

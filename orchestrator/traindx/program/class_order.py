@@ -27,6 +27,65 @@ def in_folders(cls: Class) -> Place | None:
     return None
 
 
+def in_classes(cls: Class) -> Place | None:
+    """Where samples are listed with the class as the outer loop: `(x, label)` for one label after the other, of which
+    `__getitem__` gives the second as the target.
+    """
+    init = cls.find("__init__")
+    if not isinstance(init, Function) or _calls(cls.node, _MIXING) or not _gives_second(cls):
+        return None
+    for node in ast.walk(init.node):
+        if isinstance(node, ast.ListComp) and len(node.generators) == 2:
+            if _is_pair(node.elt, node.generators[0].target):
+                return Place(init.unit, node)
+        elif isinstance(node, ast.For) and _grows(node):
+            return Place(init.unit, node)
+    return None
+
+
+def _grows(loop: ast.For) -> bool:
+    """Whether a loop over labels adds several pairs of a sample and its label in each round."""
+    for node in ast.walk(loop):
+        added = node.value if isinstance(node, ast.AugAssign) else _given_to(node, "extend")
+        if isinstance(added, ast.ListComp | ast.GeneratorExp) and _is_pair(added.elt, loop.target):
+            return True
+        if isinstance(node, ast.For) and node is not loop:
+            appended = [row for part in ast.walk(node) if (row := _given_to(part, "append")) is not None]
+            if any(_is_pair(row, loop.target) for row in appended):
+                return True
+    return False
+
+
+def _given_to(node: ast.AST, name: str) -> ast.expr | None:
+    """What a method of this name is given, if a node is a call of one."""
+    called = isinstance(node, ast.Call) and getattr(node.func, "attr", "") == name and len(node.args) == 1
+    return node.args[0] if called and isinstance(node, ast.Call) else None
+
+
+def _is_pair(row: ast.expr, target: ast.expr) -> bool:
+    """`(sample, label)` with the variable of the outer loop, or the first of two, as the label."""
+    first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
+    if not isinstance(row, ast.Tuple) or len(row.elts) != 2 or not isinstance(first, ast.Name):
+        return False
+    return isinstance(row.elts[1], ast.Name) and row.elts[1].id == first.id
+
+
+def _gives_second(cls: Class) -> bool:
+    """Whether `__getitem__` unpacks a pair and gives its second part as the last of what it returns."""
+    function = cls.find("__getitem__")
+    node = function.node if isinstance(function, Function) else None
+    seconds = {
+        part.targets[0].elts[1].id
+        for part in (ast.walk(node) if node is not None else ())
+        if isinstance(part, ast.Assign) and isinstance(part.value, ast.Subscript)
+        if isinstance(part.targets[0], ast.Tuple) and len(part.targets[0].elts) == 2
+        if isinstance(part.targets[0].elts[1], ast.Name)
+    }
+    returned = [part.value for part in (ast.walk(node) if node is not None else ()) if isinstance(part, ast.Return)]
+    last = [value.elts[-1] for value in returned if isinstance(value, ast.Tuple) and value.elts]
+    return bool(seconds) and len(last) == len(returned) == 1 and bool(_names(last[0]) & seconds)
+
+
 def _nested(target: ast.expr, outer: ast.expr, inner: ast.expr) -> bool:
     """Whether the inner loop lists what lies in the folder that the outer loop is at."""
     return bool(_calls(inner, _LISTING)) and bool(_names(target) & _names(inner)) and not _calls(outer, {"range"})

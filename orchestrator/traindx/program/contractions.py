@@ -32,6 +32,28 @@ def product(m: Machine, node: ast.AST, left: Value, rank: int | None = None) -> 
         m.event("weighted-sum", node, left, over="the last axis", along=left.act_dim)
 
 
+def weighted(left: Value, right: Value, made: Tensor) -> Tensor:
+    """A product with scores, one for each position, that a softmax has made: it remembers along which axis."""
+    for weights, other in ((left, right), (right, left)):
+        if not isinstance(weights, Tensor) or not isinstance(other, Tensor) or weights.act != "softmax":
+            continue
+        one, two = weights.shape, other.shape
+        if weights.act_dim is None or one is None or two is None or not 3 == len(one) == len(two):
+            continue
+        if one[-1] == 1 and two[-1] != 1 and other.act != "softmax":
+            return made.but(act="weighted", act_dim=weights.act_dim, act_at=weights.act_at)
+    return made
+
+
+def summed(m: Machine, node: ast.AST, owner: Tensor, dim: int | None) -> None:
+    """A sum over an axis of positions along which the weights do not add up to one."""
+    if owner.act != "weighted" or owner.act_dim is None or owner.shape is None or dim is None:
+        return
+    size = len(owner.shape)
+    if -size <= dim < size and dim % size not in {owner.act_dim % size, size - 1}:
+        m.event("weighted-sum", node, owner, over=f"axis {dim}", along=f"axis {owner.act_dim}", axis=dim)
+
+
 def einsum(m: Machine, call: Call) -> frozenset[str]:
     """`einsum("b i j, b j d -> b i d", weights, values)`: `j` is what is summed over. Gives the marks of the result."""
     spec = text(call.args[0]) if call.args else ""

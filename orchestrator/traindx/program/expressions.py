@@ -169,8 +169,14 @@ def _conditional(m: Machine, node: ast.IfExp) -> Value:
     known = truth(m, node.test)
     if known is not None:
         return evaluate(m, node.body if known else node.orelse)
+    guards = m.guards
     with m.asking(node.test):
-        return join(evaluate(m, node.body), evaluate(m, node.orelse))
+        m.guards = (*guards, node.test)
+        body = evaluate(m, node.body)
+        m.guards = (*guards, ast.UnaryOp(ast.Not(), node.test))
+        other = evaluate(m, node.orelse)
+    m.guards = guards
+    return join(body, other)
 
 
 def _lambda(m: Machine, node: ast.Lambda) -> Value:

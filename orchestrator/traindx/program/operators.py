@@ -135,6 +135,8 @@ def _tensors(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
         if lost is not None and lost.cut is not None:
             m.event("lost-term", node, result, cut=lost.cut)
             result = result.marked("lost")
+    if isinstance(op, ast.Mult) and len(parts) == 2:
+        result = contractions.weighted(left, right, result)
     if isinstance(op, ast.Sub) and graph:
         m.event("difference", node, result, left=left, right=right)
     if "grows" in result.marks and isinstance(op, ast.Mult) and not any("grows" in part.marks for part in parts):
@@ -172,6 +174,8 @@ def _marks(op: ast.operator, left: Value, right: Value) -> frozenset[str]:
         "lost",
         "batched",
         "scores",
+        "cut-leaf",
+        "some-rows",
     }
     if isinstance(op, ast.Div | ast.Sub | ast.Mult):
         kept -= {"zeros"}
@@ -244,7 +248,7 @@ def _policy(op: ast.operator, left: Value, right: Value) -> frozenset[str]:
         for one, other in ((tensors[0], tensors[1]), (tensors[1], tensors[0])):
             likely = one.graph and one.marks & {"logprob", "ratio"} and one.sign > 0
             positive = other.sign > 0 and not other.marks & {"turned", "zeros"}
-            if likely and positive and not other.graph and other.shape != ():
+            if likely and positive and not other.graph and (other.shape != () or "element" in other.marks):
                 return frozenset({"grows"})
     if isinstance(op, ast.Sub) and isinstance(left, Tensor) and isinstance(right, Tensor | Guess):
         first, second = left, right if isinstance(right, Tensor) else Tensor()

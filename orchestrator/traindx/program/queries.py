@@ -161,6 +161,12 @@ def loops_with(trace: Trace, *kinds: str) -> set[int]:
     return {id(turn.loop.node) for event in trace.of(*kinds) for turn in event.turns}
 
 
+def loss_made_at(event: Event) -> tuple[tuple[Place, str], ...]:
+    """Where the loss object that an event calls was made."""
+    place = event.subject.place if isinstance(event.subject, Made) else None
+    return ((place, "the loss that is called"),) if place is not None and place.line != event.place.line else ()
+
+
 def spelled(node: ast.AST | None, longest: int = 60) -> str:
     """An expression as it is written, shortened."""
     if node is None:

@@ -9,7 +9,7 @@ from traindx.program.analysis import Analysis
 from traindx.program.library.recurrent import KINDS
 from traindx.program.queries import handed_out, steps
 from traindx.program.trace import Event, Trace, tensor_of
-from traindx.program.values import Layer, Made, Tensor
+from traindx.program.values import Layer, Made, Parameters, Tensor
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def unreached(analysis: Analysis) -> Iterator[Unreached]:
     backwards = [value for event in trace.of("backward") if (value := tensor_of(event)) is not None]
     if not backwards or not all(value.sure for value in backwards) or not analysis.whole:
         return
-    reached = frozenset().union(*(value.deps for value in backwards))
+    reached = frozenset().union(*(value.deps for value in backwards), *_set_by_hand(trace))
     told: set[int] = set()
     for events in steps(trace).values():
         made = events[0].subject
@@ -46,6 +46,15 @@ def unreached(analysis: Analysis) -> Iterator[Unreached]:
         told.add(id(cut.place.node))
         kinds = {trace.layers[number].kind for number in missed if number in trace.layers}
         yield Unreached(events[0], cut, missed == made.layers, bool(kinds) and kinds <= KINDS)
+
+
+def _set_by_hand(trace: Trace) -> Iterator[frozenset[int]]:
+    """The layers of parameters whose gradient the program sets itself: `p.grad = torch.autograd.grad(…)[0]`."""
+    for event in trace.of("gradient-set"):
+        if isinstance(event.subject, Tensor):
+            yield event.subject.deps
+        elif isinstance(event.subject, Parameters):
+            yield event.subject.layers
 
 
 def _lies_behind(cut: Event, missed: frozenset[int]) -> bool:

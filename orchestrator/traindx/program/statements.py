@@ -166,7 +166,8 @@ def _delete(m: Machine, node: ast.Delete) -> Status:
         elif isinstance(target, ast.Subscript):
             owner = evaluate(m, target.value)
             if isinstance(owner, Items):
-                m.journal.put(owner, "items", owner.items[1:])
+                whole = isinstance(target.slice, ast.Slice) and target.slice.lower is target.slice.upper is None
+                m.journal.put(owner, "items", [] if whole else owner.items[1:])
     return ""
 
 

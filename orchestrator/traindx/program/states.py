@@ -12,6 +12,8 @@ from traindx.program.queries import state_name, state_parts
 from traindx.program.trace import Event, Loop, tensor_of
 from traindx.program.values import Place, Tensor
 
+_DETACHING = frozenset({"`.detach()`", "`.data`"})
+
 
 @dataclass(frozen=True)
 class Reused:
@@ -88,9 +90,15 @@ def _discarded(events: list[Event], call: Event, attached: list[Tensor]) -> Even
         if event.kind != "discarded" or not event.turns or event.turns[0].loop.node is not call.turns[0].loop.node:
             continue
         dropped = parts_of(event.subject)
-        if dropped and all(not part.graph for part in dropped) and any(part.states & states for part in dropped):
+        if dropped and all(_detached(part) for part in dropped) and any(part.states & states for part in dropped):
             return event
     return None
+
+
+def _detached(part: Tensor) -> bool:
+    """Whether a tensor is what a detach gave; a number that was printed, or what an unknown function gave, is not."""
+    known = part.cut is None or part.cut.by in _DETACHING
+    return not part.graph and known and "opaque" not in part.marks
 
 
 def carrying_loop(analysis: Analysis, call: Event) -> Loop | None:

@@ -40,7 +40,8 @@ def stream_of(m: Machine, value: Value) -> Stream:
         return Stream(Plain("", "varies"), value)
     if isinstance(value, Tensor):
         shape = value.shape[1:] if value.shape else None
-        return Stream(value.but(shape=shape), value)
+        element = value.but(shape=shape)
+        return Stream(element.marked("element") if shape == () else element, value)
     if isinstance(value, Parameters):
         return Stream(value, value)
     if isinstance(value, Made):

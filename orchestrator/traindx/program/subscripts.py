@@ -25,7 +25,7 @@ from traindx.program.values import (
     number,
     text,
 )
-from traindx.program.windowing import OVERLAPPING, counts_by_one
+from traindx.program.windowing import OVERLAPPING, overlaps
 
 if TYPE_CHECKING:
     from traindx.program.machine import Machine
@@ -209,8 +209,11 @@ def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:
         m.event("picked", node, owner)
     graph, sure, deps = m.attached([owner])
     marks -= {"saved", "one-out"}
-    if isinstance(parts[0], ast.Slice) and not owner.graph and counts_by_one(m, parts[0]):
+    if isinstance(parts[0], ast.Slice) and not owner.graph and overlaps(m, parts[0]):
         marks.add(OVERLAPPING)
+    rows = _rows(m, owner, parts[0])
+    if isinstance(parts[0], ast.Slice) and rows is None:
+        marks.add("some-rows")
     if not isinstance(parts[0], ast.Slice) and not (isinstance(parts[0], ast.Constant) and parts[0].value is Ellipsis):
         marks.discard("batched")
     return owner.but(
@@ -219,7 +222,7 @@ def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:
         deps=deps,
         shape=tuple(shape) if shape is not None else None,
         marks=frozenset(marks),
-        rows=_rows(m, owner, parts[0]),
+        rows=rows,
         order=order,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from traindx.program.values import Class, Function, Place
+from traindx.program.values import Class, Function, Place, number
 
 if TYPE_CHECKING:
     from traindx.program.machine import Machine
@@ -28,21 +28,37 @@ def is_window(part: ast.expr, counter: str) -> bool:
     return not (isinstance(high.right, ast.Constant) and high.right.value == 1)
 
 
-def counts_by_one(m: Machine, part: ast.expr) -> bool:
-    """Whether a slice is a window that a loop or a comprehension moves by one."""
-    return any(is_window(part, name) for turn in m.turns for name in [_counter(turn.loop.node)] if name)
+def overlaps(m: Machine, part: ast.expr) -> bool:
+    """Whether a slice is a window that a loop or a comprehension moves by less than its length."""
+    for turn in m.turns:
+        name, step = _counter(turn.loop.node)
+        if name and is_window(part, name) and (step is None or _is_shorter(m, step, part, name)):
+            return True
+    return False
 
 
-def _counter(node: ast.AST) -> str:
-    """The variable that goes through a range one by one."""
+def _is_shorter(m: Machine, step: ast.expr, part: ast.expr, counter: str) -> bool:
+    """Whether a stride is known to be at most half of the window `i : i + width`."""
+    from traindx.program.expressions import evaluate
+
+    high = part.upper if isinstance(part, ast.Slice) else None
+    if not isinstance(high, ast.BinOp):
+        return False
+    width = high.right if isinstance(high.left, ast.Name) and high.left.id == counter else high.left
+    stride, length = number(evaluate(m, step)), number(evaluate(m, width))
+    return stride is not None and length is not None and 0 < 2 * stride <= length
+
+
+def _counter(node: ast.AST) -> tuple[str, ast.expr | None]:
+    """The variable that goes through a range, and its stride; no stride where it goes one by one."""
     inner = node.generators[0] if isinstance(node, ast.ListComp | ast.GeneratorExp) else node
     if not isinstance(inner, ast.For | ast.comprehension) or not isinstance(inner.target, ast.Name):
-        return ""
+        return "", None
     call = inner.iter
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id not in {"range", "trange"}:
-        return ""
+        return "", None
     step = call.args[2] if len(call.args) > 2 else None
-    return inner.target.id if step is None or (isinstance(step, ast.Constant) and step.value == 1) else ""
+    return inner.target.id, None if isinstance(step, ast.Constant) and step.value == 1 else step
 
 
 def windowed(cls: Class) -> Place | None:

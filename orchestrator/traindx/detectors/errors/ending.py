@@ -71,15 +71,16 @@ def detect(
     errors: Sequence[LogError],
     settings: Sequence[Setting],
     beside: Sequence[Beside] = (),
+    lengths: Sequence[float] = (),
 ) -> list[Signal]:
-    """What can be said of the end of a run that was under way."""
+    """What can be said of the end of a run that was under way; `lengths` are where the program's own loops end."""
     after = ending.after
     if any(FINISHED.search(text[:400]) for _, text in after):
         return []
     pace = _pace(goal, ending.before)
     found = [_silence(goal, after, pace), _alive(goal, after, pace)] if pace is not None else []
     if not any(row.kind == "error" for row in errors) and len(after) < BEATS:
-        found += [_stopped(goal, ending, settings)]
+        found += [_stopped(goal, ending, settings)] if not _ran_out(goal, lengths) else []
         if pace is not None and not any(found[:2]):
             found += [watched.detect(goal, pace.last, pace.shortest, span_text(pace.usual), beside)]
     return [one for one in found if one is not None]
@@ -124,6 +125,13 @@ def _stopped(goal: Objective, ending: Ending, settings: Sequence[Setting]) -> Si
     facts["planned"] = f"{plan:.10g}"
     claim = f"the log ends at {where(series, last)} of {plan:.10g}, with no error"
     return Signal(id="stopped-short", claim=claim, citations=[cite(series, last, "the last logged value")], facts=facts)
+
+
+def _ran_out(goal: Objective, lengths: Sequence[float]) -> bool:
+    """Whether the last value is the last one that a loop of the program logs before its counter ends."""
+    at = goal.series.at[: len(goal)].astype(float)
+    every = float(np.median(np.diff(at))) if len(at) > 1 else 1.0
+    return any(end - max(every, 1.0) <= at[-1] <= end for end in lengths)
 
 
 def _planned(goal: Objective, line: str, settings: Sequence[Setting]) -> float | None:

@@ -42,10 +42,25 @@ def frozen(series: Sequence[Series]) -> list[Signal]:
         elif of_a_class and float(late[0]) == 0.0:
             claim = f"`{row.original}` is exactly 0 over the second half of the run: that class is never predicted"
             found.append(Signal(id="one-class-predicted", claim=claim, citations=[place], facts=facts))
-        elif is_accuracy(row.name) and row.phase != "train" and 0 < late[0] < 1 and float(np.ptp(values)) == 0:
+        elif (
+            is_accuracy(row.name)
+            and row.phase != "train"
+            and 0 < late[0] < 1
+            and float(np.ptp(values)) == 0
+            and not _tells_apart(series, row, float(late[0]))
+        ):
             claim = f"`{row.original}` is {late[0]:g} at every one of {len(values)} evaluations"
             found.append(Signal(id="accuracy-frozen", claim=claim, citations=[place], facts=facts))
     return found
+
+
+def _tells_apart(series: Sequence[Series], accuracy: Series, share: float) -> bool:
+    """Whether the loss of the same data ends at less than half of what one answer for everything costs at best: the
+    entropy of that share of right answers.
+    """
+    entropy = -share * np.log(share) - (1 - share) * np.log1p(-share)
+    losses = [row for row in series if row.phase == accuracy.phase and "loss" in words_of(row) and len(row)]
+    return any(0 <= row.values[-1] < entropy / 2 and row.values[0] > 2 * row.values[-1] for row in losses)
 
 
 def unbalanced(series: Sequence[Series]) -> list[Signal]:

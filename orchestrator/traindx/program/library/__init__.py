@@ -16,6 +16,7 @@ from traindx.program.library import (
     losses,
     mathematics,
     modules,
+    pictures,
     python,
     tensors,
     training,
@@ -58,7 +59,9 @@ def _library(m: Machine, name: str, call: Call) -> Value:
         return keras.call(m, name, call)
     if root == "builtins":
         return python.builtin(m, last, call)
-    for answer in (losses.call, training.call, layers.construct, data.call, frameworks.call, tensors.function):
+    for answer in (
+        losses.call, training.call, layers.construct, data.call, frameworks.call, pictures.call, tensors.function,
+    ):  # fmt: skip
         found = answer(m, name, last, call)
         if found is not None:
             return found
@@ -133,7 +136,7 @@ def _method_of(m: Machine, owner: Value, name: str, call: Call) -> Value:
 def _of_made(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
     if owner.kind == "super":
         return _inherited(m, owner, name, call)
-    for answer in (training.method, data.method, frameworks.method):
+    for answer in (training.method, data.method, frameworks.method, pictures.method):
         found = answer(m, owner, name, call)
         if found is not None:
             return found

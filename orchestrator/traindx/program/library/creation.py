@@ -75,7 +75,7 @@ def rebuilt(m: Machine, name: str, call: Call) -> Value:
     origin: frozenset[int] = frozenset().union(*(part.origin for part in inner))
     order: frozenset[int] = frozenset().union(*(part.order for part in inner))
     if cut is not None:
-        marks |= {"rebuilt"}
+        marks |= {"rebuilt", "cut-leaf"} if leaf else {"rebuilt"}
     return Tensor(
         shape=shape,
         marks=marks,
@@ -116,7 +116,9 @@ def joined(m: Machine, name: str, call: Call) -> Value:
     constants = [part for part in parts if part.marks & {"zeros", "constant"}]
     if name in {"cat", "concatenate", "concat", "hstack"} and len(parts) > 1 and len(constants) == len(parts):
         marks |= {"in-classes"}
-    if len(parts) > 1 and len({part.origin for part in parts if part.origin}) == 1 and parts[0].rows is None:
+    # Samples that are picked from one array and stacked, or slices of it, are not copies of its rows.
+    picked = name == "stack" or all("some-rows" in part.marks for part in parts) or bool(parts and parts[0].rows)
+    if len(parts) > 1 and len({part.origin for part in parts if part.origin}) == 1 and not picked:
         marks |= {"repeated"}
         along = whole(call.keywords.get("axis", call.argument(1, "dim")))
         if name in {"cat", "concatenate", "concat", "vstack"} and along in {None, 0} and not parts[0].graph:

@@ -197,7 +197,7 @@ def _parsed(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
         elif isinstance(default, Plain):
             value = Plain(default.value, "default", key)
         configured = m.settings.get(key.lower())
-        if isinstance(value, Guess) and configured is not None:
+        if configured is not None and (isinstance(value, Guess) or (action and isinstance(configured, bool))):
             value = Plain(configured, "config", key)
         m.journal.set(owner.fields, key, value)
         return Plain(None)

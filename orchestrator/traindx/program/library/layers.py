@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from traindx.program.library import recurrent
+from traindx.program.library import recurrent, shapes
 from traindx.program.library.graphs import mixed
 from traindx.program.library.initialising import first_value, initialised
 from traindx.program.library.tensors import ACTIVATIONS, activated
@@ -172,7 +172,7 @@ def apply(m: Machine, layer: Layer | Instance, call: Call) -> Value:
             m.trace.events[-1].place = applied_at(m, layer, call)
         return made.but(act_dim=whole(dim), act_at=applied_at(m, layer, call))
     if kind in PASSING or DROPOUTS.match(kind):
-        return given.but(shape=_flat(kind, given.shape))
+        return _flat(layer, given)
     if kind in LINEAR or CONVOLUTIONS.match(kind):
         return _linear(m, layer, given, call)
     if NORMS.search(kind):
@@ -328,13 +328,18 @@ def applied_at(m: Machine, layer: Layer, call: Call) -> Place:
     return layer.place if m.in_sequence and layer.place is not None else m.place(call.node)
 
 
-def _flat(kind: str, shape: Shape | None) -> Shape | None:
-    if kind != "Flatten" or shape is None or len(shape) < 2:
-        return shape if kind != "Flatten" else None
-    size: int | None = 1
-    for part in shape[1:]:
-        size = None if size is None or part is None else size * part
-    return (shape[0], size)
+def _flat(layer: Layer, given: Tensor) -> Tensor:
+    """What a layer gives that keeps the values: `Flatten` with the bounds that it was made with."""
+    if layer.kind != "Flatten":
+        return given if layer.kind != "Unflatten" else given.but(shape=None)
+    start, end = (_bound(layer, at, name, plain) for at, name, plain in ((0, "start_dim", 1), (1, "end_dim", -1)))
+    shape = shapes.merged(given.shape, start, end) if given.shape and start is not None and end is not None else None
+    return given.but(shape=shape, marks=given.marks - {"one-out"} - (NOTHING if start else {"batched"}))
+
+
+def _bound(layer: Layer, at: int, name: str, plain: int) -> int | None:
+    given = layer.keywords.get(name, layer.args[at] if len(layer.args) > at else Plain(plain))
+    return whole(given)
 
 
 __all__ = ["ACTIVATIONS", "apply", "children", "construct", "frozen", "leaves", "opaque", "parametric"]

@@ -94,7 +94,18 @@ def parameters(m: Machine, owner: Layer | Instance, named: bool = False) -> Valu
     found = Parameters(leaves(m, owner), is_known(owner), owner)
     if not named:
         return found
-    return Items([Items([Plain("", "varies", "parameter name"), found])], "list", True)
+    rest = Items([Plain("", "varies", "parameter name"), found])
+    own = [
+        Items([Plain(f"{name}.weight"), Parameters(leaves(m, child), True, child)]) for name, child in _put_in(owner)
+    ]
+    return Items([rest, *own], "list", not own)
+
+
+def _put_in(owner: Layer | Instance) -> list[tuple[str, Layer]]:
+    """The layers that the program itself has put into a model of a library: only of these the names are known."""
+    if not isinstance(owner, Layer) or owner.kind != "pretrained":
+        return []
+    return [(name, child) for name, child in owner.fields.items() if isinstance(child, Layer) and name[0] != "@"]
 
 
 def is_known(owner: Value, depth: int = 8) -> bool:

@@ -52,6 +52,7 @@ def in_place(m: Machine, call: Call, owner: Value | None = None) -> Value:
     given = call.args[0] if call.args else None
     if isinstance(given, Tensor) and call.node.args:
         order = given.order | {_next(m, call, owner)}
+        m.trace.events[-1].facts["in_place"] = True
         binding.bind(m, call.node.args[0], given.but(order=order, marks=_mixed_up(given)), call.node)
     return Plain(None)
 

@@ -135,16 +135,37 @@ def _squeezed(shape: Shape | None, dim: int | None, given_dim: bool) -> Shape | 
 
 
 def _flattened(shape: Shape, args: list[Value], call: Call) -> Shape | None:
-    start = whole(call.keywords.get("start_dim", args[0] if args else None)) or 0
-    end = whole(call.keywords.get("end_dim", args[1] if len(args) > 1 else None))
-    last = len(shape) - 1 if end is None else end % len(shape) if shape else 0
-    start = start % len(shape) if shape else 0
-    if start >= last:
+    start = call.keywords.get("start_dim", args[0] if args else Plain(0))
+    end = call.keywords.get("end_dim", args[1] if len(args) > 1 else Plain(-1))
+    first, last = whole(start), whole(end)
+    return merged(shape, first, last) if first is not None and last is not None else None
+
+
+def merged(shape: Shape, start: int, end: int) -> Shape | None:
+    """The shape after the dimensions from one to another have become one."""
+    size = len(shape)
+    if not (-size <= start < size and -size <= end < size):
+        return (None,) if not size else None
+    first, last = start % size, end % size
+    if first >= last:
         return shape
     middle: int | None = 1
-    for size in shape[start : last + 1]:
-        middle = None if size is None or middle is None else middle * size
-    return (*shape[:start], middle, *shape[last + 1 :])
+    for part in shape[first : last + 1]:
+        middle = None if part is None or middle is None else middle * part
+    return (*shape[:first], middle, *shape[last + 1 :])
+
+
+def expanded(name: str, shape: Shape | None, call: Call) -> Shape | None:
+    """The shape after `expand(3, -1, 4)`, `expand_as(other)`: -1 keeps a size, new dimensions come in front."""
+    args = [part for part in call.args if part is not call.args[0]] if name == "broadcast_to" else call.args
+    if name == "expand_as":
+        other = args[0] if args else None
+        return other.shape if isinstance(other, Tensor) else None
+    sizes = args[0].items if len(args) == 1 and isinstance(args[0], Items) else args
+    if shape is None or len(sizes) < len(shape):
+        return None
+    before: Shape = (*[None] * (len(sizes) - len(shape)), *shape)
+    return tuple(old if whole(new) == -1 else _size(new) for old, new in zip(before, sizes, strict=True))
 
 
 def _moved(name: str, shape: Shape, args: list[Value]) -> Shape | None:

@@ -87,6 +87,9 @@ def function(m: Machine, full: str, last: str, call: Call) -> Value | None:
     if last in {"arange", "linspace"}:
         length = whole(call.args[0]) if len(call.args) == 1 else None
         return Tensor(shape=(length,), marks=frozenset({"sorted"}), origin=frozenset({id(call.node)}))
+    if last == "meshgrid" and call.tensors:
+        sizes = tuple(part.shape[0] if part.shape else None for part in call.tensors)
+        return Items([Tensor(shape=sizes if len(set(sizes)) == 1 else (None,) * len(sizes)) for _ in sizes])
     if last in {"eye", "randperm"}:
         if last == "randperm":
             return permutations.drawn(m, call)
@@ -214,6 +217,8 @@ def _same(m: Machine, name: str, owner: Tensor, call: Call) -> Value:
         "int": "long",
         "int32": "long",
     }.get(kind, made.dtype)
+    if name in {"expand", "expand_as", "broadcast_to"}:
+        made = made.but(shape=shapes.expanded(name, made.shape, call))
     if dtype in {"uint8", "long"} and "unit" in made.marks and name in {"astype", "to", "byte", "int", "long", "type"}:
         m.event("truncated", call.node, owner)
     if dtype == "uint8":
@@ -301,6 +306,8 @@ def _reduced(m: Machine, name: str, owner: Tensor, args: list[Value], call: Call
     graph, sure, deps = m.attached([owner])
     dim = call.keywords.get("dim", call.keywords.get("axis", args[0] if args else None))
     shape = shapes.reduced(owner.shape, dim, call)
+    if name == "sum":
+        contractions.summed(m, call.node, owner, whole(dim))
     keeps = owner.act in {"linear", "log_softmax"} and name in {"mean", "sum"}
     gone = {"zeros", "unit"} | (set() if name in {"mean", "sum"} else {"affine"})
     gone |= set() if whole(dim) not in {0, None} else {"batched"}

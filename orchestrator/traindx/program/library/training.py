@@ -53,7 +53,8 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
     if plans and root in _SCHEDULING:
         return scheduler(m, last, call)
     if last in {"Accelerator", "Fabric"}:
-        return Made(kind="accelerator", keywords=call.keywords, place=m.place(call.node))
+        fields: dict[str, Value] = {"@class": Plain(last)}
+        return Made(kind="accelerator", keywords=call.keywords, place=m.place(call.node), fields=fields)
     if root == "deepspeed" and last in _ENGINES:
         return Items([Made(kind="engine"), Made(kind="engine"), Guess(""), Guess("")])
     if full == "torch.autograd.grad":
@@ -174,7 +175,7 @@ def _of_accelerator(m: Machine, owner: Made, name: str, call: Call) -> Value:
     if name == "backward" and call.args:
         value = call.args[0]
         inner = value if isinstance(value, Tensor) else Tensor(graph=frozenset({m.serial}), sure=False)
-        return backward(m, inner.but(divided=True), call)
+        return backward(m, inner.but(divided=inner.divided or _divides(owner)), call)
     if name in {"clip_grad_norm_", "clip_grad_value_", "clip_gradients"}:
         m.event("clip", call.node, Parameters(NOTHING, False), by="norm", threshold=call.argument(1, "max_norm"))
     if name in {"gather", "gather_for_metrics", "reduce", "all_gather", "unwrap_model"} and call.args:
@@ -182,6 +183,13 @@ def _of_accelerator(m: Machine, owner: Made, name: str, call: Call) -> Value:
     if name in {"accumulate", "autocast", "no_backward_sync"}:
         return Made(kind="accumulate" if name == "accumulate" else "managed", place=m.place(call.node))
     return Guess(name)
+
+
+def _divides(owner: Made) -> bool:
+    """Whether an accelerator divides the loss for accumulation: not one that was told of no accumulation."""
+    known = "@class" in owner.fields and "**" not in owner.keywords
+    told = {"gradient_accumulation_steps", "gradient_accumulation_plugin", "deepspeed_plugin", "deepspeed_plugins"}
+    return not known or bool(told & owner.keywords.keys())
 
 
 def _of_engine(m: Machine, owner: Made, name: str, call: Call) -> Value:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from traindx.program.adversaries import fed_detached
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import steps
@@ -33,6 +34,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     yield from _never_reached(analysis)
     yield from _lost_terms(analysis)
     yield from _wrapped_again(analysis)
+    yield from fed_detached(analysis)
     trace = analysis.trace
     trains = [events[0].subject for events in steps(trace).values()]
     for event in trace.of("backward"):
@@ -40,7 +42,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         if value is None or not value.sure or value.deps:
             continue
         known = [made for made in trains if isinstance(made, Made) and made.known and made.layers]
-        if not known or ("leaf" not in value.marks and value.graph):
+        if not known or (value.graph and not value.marks & {"leaf", "cut-leaf"}):
             continue
         cut = value.cut or _cut_before(value)
         if cut is None:

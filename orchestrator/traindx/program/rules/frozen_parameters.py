@@ -20,11 +20,14 @@ from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library.layers import frozen
 from traindx.program.queries import is_true, module_layers, spelled, steps
-from traindx.program.trace import tensor_of
-from traindx.program.values import Made, Parameters
+from traindx.program.trace import Event, tensor_of
+from traindx.program.values import Layer, Made, Parameters, Place
 from traindx.readers.code.syntax import all_nodes
 
 ID = "frozen-parameters"
+_MISSPELLED = frozenset(
+    ["require_grad", "require_grads", "requires_grads", "required_grad", "requires_gradient", "require_gradient"]
+)
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
@@ -32,6 +35,8 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     trace = analysis.trace
     yield from _thawed_in_name(analysis)
     yield from _never_thawed(analysis)
+    yield from _misspelled(analysis)
+    yield from _new_and_frozen(analysis)
     for events in steps(trace).values():
         made = events[0].subject
         if not isinstance(made, Made) or not made.layers:
@@ -85,6 +90,68 @@ def _thawed_in_name(analysis: Analysis) -> Iterator[Finding]:
             facts={"freeze_place": freezing.place.text, "step_place": event.place.text},
             also=((freezing.place, "freezes the parameters"),),
         )
+
+
+def _new_and_frozen(analysis: Analysis) -> Iterator[Finding]:
+    """A new layer that was put into a pretrained model, and frozen with it: it keeps its random weights."""
+    trace = analysis.trace
+    trained = frozenset().union(*((tensor_of(event) or _EMPTY).deps for event in trace.of("backward")))
+    for put in trace.of("module-set"):
+        inner = module_layers(analysis, put.facts["value"])
+        pretrained = isinstance(put.subject, Layer) and put.subject.kind == "pretrained" and bool(put.subject.place)
+        if not pretrained or not inner or inner & _given_weights(analysis):
+            continue
+        if not all(number in trace.layers and frozen(trace.layers[number]) for number in inner):
+            continue
+        freezing = next((row for row in trace.events[put.at :] if _freezes(row, inner)), None)
+        if freezing is None or not trained or not steps(trace):
+            continue
+        yield Finding(
+            ID,
+            freezing.place,
+            f"the new layer of {put.place.text} is frozen with the rest: it keeps its random weights",
+            facts={"freeze_place": freezing.place.text, "step_place": put.place.text},
+            also=((put.place, "new, and never trained"),),
+        )
+        return
+
+
+def _freezes(event: Event, layers: frozenset[int]) -> bool:
+    known = event.kind == "freeze" and event.facts["on"] and isinstance(event.subject, Parameters)
+    return known and bool(event.subject.layers & layers)  # type: ignore[attr-defined]
+
+
+def _given_weights(analysis: Analysis) -> frozenset[int]:
+    """Layers whose weights are loaded or written by the program."""
+    found: frozenset[int] = frozenset()
+    for event in analysis.trace.of("load-state-dict", "overwritten"):
+        found |= module_layers(analysis, event.subject)
+        found |= event.subject.layers if isinstance(event.subject, Parameters) else frozenset()
+    return found
+
+
+def _misspelled(analysis: Analysis) -> Iterator[Finding]:
+    """`p.require_grad = True` for parameters that were frozen: an attribute that nothing reads."""
+    freezing = next((row for row in analysis.trace.of("freeze") if row.facts["on"]), None)
+    if freezing is None:
+        return
+    for unit in analysis.units:
+        for name in sorted(_MISSPELLED & unit.names):
+            for node in all_nodes(unit.tree):
+                if not isinstance(node, ast.Assign) or getattr(node.targets[0], "attr", "") != name:
+                    continue
+                if not (isinstance(node.value, ast.Constant) and node.value.value is True):
+                    continue
+                place = Place(unit, node)
+                yield Finding(
+                    ID,
+                    place,
+                    f"`{name}` is no attribute of a parameter, `requires_grad` is: what was frozen at"
+                    f" {freezing.place.text} stays so",
+                    facts={"freeze_place": freezing.place.text, "step_place": place.text},
+                    also=((freezing.place, "freezes the parameters"),),
+                )
+                return
 
 
 def _never_thawed(analysis: Analysis) -> Iterator[Finding]:

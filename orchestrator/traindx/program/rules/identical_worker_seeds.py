@@ -76,6 +76,17 @@ def _same_seed(function: Function) -> ast.Call | None:
     return None
 
 
+def _of_the_module(reading: Function) -> Made | None:
+    """A generator with a seed that the module holds and a function draws from: NumPy's are copied with the process."""
+    own = {node.id for node in ast.walk(reading.node) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    for node in ast.walk(reading.node):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id not in own:
+            value = reading.scope.find(node.value.id)
+            if isinstance(value, Made) and value.kind == "generator" and value.args and value.place is not None:
+                return value
+    return None
+
+
 def _own_generator(data: Value | None, depth: int = 3) -> Made | None:
     """A generator that a data set, or something that it keeps, draws samples with."""
     if not isinstance(data, Instance) or data.cls is None:
@@ -83,6 +94,9 @@ def _own_generator(data: Value | None, depth: int = 3) -> Made | None:
     reading = data.cls.find("__getitem__") or data.cls.find("__call__") or data.cls.find("forward")
     if not isinstance(reading, Function):
         return None
+    shared = _of_the_module(reading)
+    if shared is not None:
+        return shared
     used = {node.attr for node in ast.walk(reading.node) if isinstance(node, ast.Attribute)}
     for name, value in data.fields.items():
         if name not in used:

@@ -41,10 +41,12 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             also=((labels, "the labels, by position"), (named, "the names, without leading zeros")),
         )
     done: set[int] = set()
+    orders = analysis.trace.of("ordered")
+    in_place = frozenset(int(row.facts["order"]) for row in orders if row.facts.get("in_place"))
     for event in analysis.trace.of("paired", "loss"):
         parts = [part for part in _parts(event) if isinstance(part, Tensor)]
         for one, other in pairwise(parts):
-            if not _differ(one, other, event.kind == "paired") or id(event.place.node) in done:
+            if not _differ(one, other, event.kind == "paired", in_place) or id(event.place.node) in done:
                 continue
             done.add(id(event.place.node))
             drawn = _shuffles(analysis, event, one.order ^ other.order)
@@ -65,10 +67,12 @@ def _parts(event: Event) -> Sequence[object]:
     return given
 
 
-def _differ(one: Tensor, other: Tensor, paired: bool) -> bool:
+def _differ(one: Tensor, other: Tensor, paired: bool, in_place: frozenset[int]) -> bool:
     if one.order and other.order:
         return bool(one.order - other.order) and bool(other.order - one.order)
-    # In a batch one side may be mixed up on purpose; in a data set it may not.
+    # In a batch one side may be mixed up on purpose; in a data set, or where the data itself was shuffled, it may not.
+    if not paired and one.order & in_place and not other.order:
+        return bool(other.origin) and not other.marks & {"zeros", "constant"} and not one.origin & other.origin
     return paired and bool(one.order or other.order) and bool(one.origin) and bool(other.origin)
 
 

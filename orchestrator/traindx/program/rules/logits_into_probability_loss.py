@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library import keras
+from traindx.program.queries import loss_made_at
 from traindx.program.values import Layer, Tensor
 
 ID = "logits-into-probability-loss"
@@ -59,7 +60,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 "loss_place": event.place.text,
                 "activation_place": given.act_at.text if given.act_at else event.place.text,
             },
-            also=also,
+            also=(*also, *loss_made_at(event)),
         )
 
 

@@ -58,8 +58,17 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             "the loss is computed and the optimizer steps, but no backward pass is ever made",
             proven=given and not handed_out(trace, optimizer),
             facts={"loss_place": losses[0].place.text, "step_place": step.place.text},
-            also=((step.place, "steps without gradients"),),
+            also=(*_not_called(analysis), (step.place, "steps without gradients")),
         )
+
+
+def _not_called(analysis: Analysis) -> Iterator[tuple[Place, str]]:
+    """`loss.backward` without its parentheses."""
+    for unit in analysis.units if mentions(analysis, "backward") else ():
+        for node in all_nodes(unit.tree):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute) and node.value.attr == "backward":
+                yield Place(unit, node), "names the backward pass and does not call it"
+                return
 
 
 def _passed_by(analysis: Analysis) -> bool:

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library.layers import frozen
-from traindx.program.queries import module_layers, plain_parts, steps
-from traindx.program.trace import Event, tensor_of
+from traindx.program.queries import handed_out, mentions, module_layers, plain_parts, steps
+from traindx.program.trace import Event, Trace, tensor_of
 from traindx.program.values import Instance, Layer, Made, Parameters, Place
 
 ID = "optimizer-missing-parameters"
@@ -29,6 +29,7 @@ ID = "optimizer-missing-parameters"
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Compare what the losses depend on with what the optimizers hold."""
     trace = analysis.trace
+    yield from _replaced_later(analysis)
     stepping = [made for events in steps(trace).values() if isinstance(made := events[0].subject, Made)]
     if not stepping or any(not made.known for made in [*stepping, *trace.optimizers]):
         return
@@ -48,7 +49,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     if not layers:
         return
     layer = layers[0]
-    place = stepping[0].place or layer.place
+    place = _stepped_after(trace, missing[layer.number], stepping[0]).place or layer.place
     if place is None:
         return
     kinds = sorted({layer.kind for layer in layers})
@@ -63,6 +64,44 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             *((place, "made through this call") for place in _made_through(analysis, layer)),
         ),
     )
+
+
+def _replaced_later(analysis: Analysis) -> Iterator[Finding]:
+    """A layer that was made and put into a model of a library after every optimizer: none can hold it."""
+    trace = analysis.trace
+    built = trace.of("optimizer")
+    known = {id(event.subject) for event in built}
+    stepping = [events[0] for events in steps(trace).values()]
+    if not built or not stepping or any(id(event.subject) not in known for event in stepping):
+        return
+    if mentions(analysis, "add_param_group", "param_groups", "load_state_dict") or handed_out(trace, built[-1].subject):
+        return
+    made = {event.subject.number: event.at for event in trace.of("layer") if isinstance(event.subject, Layer)}
+    for put in trace.of("module-set"):
+        inner = module_layers(analysis, put.facts["value"])
+        late = bool(inner) and all(made.get(number, 0) > built[-1].at for number in inner)
+        library = isinstance(put.subject, Layer) and put.subject.kind == "pretrained"
+        if not late or not library or put.guards or any(frozen(trace.layers[number]) for number in inner):
+            continue
+        backward = next((row for row in trace.events[put.at :] if row.kind == "backward"), None)
+        value = tensor_of(backward) if backward is not None else None
+        place = built[-1].place
+        if value is None or not value.sure or not inner <= value.deps:
+            continue
+        yield Finding(
+            ID,
+            put.place,
+            f"the layer of {put.place.text} is made after the optimizer of {place.text}, which does not hold it",
+            facts={"optimizer_place": place.text, "layer_place": put.place.text, "missing": "a layer that is new"},
+            also=((place, "made before, from the layers of then"),),
+        )
+        return
+
+
+def _stepped_after(trace: Trace, backward: Event, other: Made) -> Made:
+    """The optimizer whose step follows a backward: of several trainings each has its own."""
+    later = (event.subject for event in trace.events[backward.at :] if event.kind == "step")
+    return next((made for made in later if isinstance(made, Made)), other)
 
 
 def _made_through(analysis: Analysis, layer: Layer) -> list[Place]:

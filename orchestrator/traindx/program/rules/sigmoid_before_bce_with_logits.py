@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library import keras
+from traindx.program.queries import loss_made_at
 from traindx.program.values import Layer, Tensor
 
 ID = "sigmoid-before-bce-with-logits"
@@ -37,7 +38,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 place,
                 f"{given.act} is applied before the loss at {event.place.text}, which applies a sigmoid itself",
                 facts={"activation": given.act, "activation_place": place.text, "loss_place": event.place.text},
-                also=((event.place, "expects logits"),),
+                also=((event.place, "expects logits"), *loss_made_at(event)),
             )
 
 

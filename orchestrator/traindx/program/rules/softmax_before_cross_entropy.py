@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library import keras
+from traindx.program.queries import loss_made_at
 from traindx.program.values import Layer, Place, Tensor
 
 ID = "softmax-before-cross-entropy"
@@ -39,7 +40,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             f"{given.act} is applied before the cross-entropy at {event.place.text}, which applies log-softmax itself",
             proven=given.act == "softmax" or bool(given.graph),
             facts={"activation": given.act, "activation_place": place.text, "loss_place": event.place.text},
-            also=((event.place, "expects logits"),),
+            also=((event.place, "expects logits"), *loss_made_at(event)),
         )
 
 

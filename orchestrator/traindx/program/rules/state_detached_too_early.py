@@ -22,7 +22,7 @@ from traindx.program.library.recurrent import CELL, KINDS
 from traindx.program.queries import loops_with, state_parts, trained_layers
 from traindx.program.reach import unreached
 from traindx.program.states import carrying_loop, is_certain, outer_name
-from traindx.program.trace import Event, Trace, tensor_of
+from traindx.program.trace import Event, Loop, Trace, tensor_of
 from traindx.program.values import Layer, Tensor
 
 ID = "state-detached-too-early"
@@ -73,7 +73,9 @@ def _all_but_a_few(analysis: Analysis) -> Iterator[Finding]:
         if not isinstance(value, Tensor) or not value.states or not cut.turns or id(cut.place.node) in done:
             continue
         test = cut.guards[-1] if cut.guards else None
-        if test is None or not _is_remainder(test) or id(cut.turns[-1].loop.node) in learning:
+        if test is None or id(cut.turns[-1].loop.node) in learning:
+            continue
+        if not _is_remainder(test) and not _all_but_the_last(test, cut.turns[-1].loop):
             continue
         later = _backward_after(trace, cut)
         if later is None:
@@ -95,6 +97,22 @@ def _is_remainder(test: ast.expr) -> bool:
         zero = test.comparators[0]
         return isinstance(zero, ast.Constant) and zero.value == 0 and _is_remainder(test.left)
     return isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod)
+
+
+def _all_but_the_last(test: ast.expr, loop: Loop) -> bool:
+    """`t < steps - 1` or `t != steps - 1` in a loop over `range(steps)`."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Lt | ast.NotEq):
+        return False
+    node = loop.node
+    call = node.iter if isinstance(node, ast.For) and isinstance(node.target, ast.Name) else None
+    if not isinstance(call, ast.Call) or getattr(call.func, "id", "") != "range" or len(call.args) != 1:
+        return False
+    if ast.unparse(test.left) != ast.unparse(node.target) or len(test.ops) != 1:  # type: ignore[attr-defined]
+        return False
+    end, bound = call.args[0], test.comparators[0]
+    if isinstance(end, ast.Constant) and isinstance(bound, ast.Constant):
+        return isinstance(end.value, int) and bound.value == end.value - 1 and end.value > 2
+    return ast.unparse(bound) == f"{ast.unparse(end)} - 1"
 
 
 def _handed_over(analysis: Analysis) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library import keras
+from traindx.program.queries import loss_made_at
 from traindx.program.trace import Event
 from traindx.program.values import Layer, Tensor
 
@@ -86,7 +87,9 @@ def _fitted(event: Event) -> Iterator[Finding]:
 
 
 def _finding(event: Event, claim: str, what: str) -> Finding:
-    return Finding(ID, event.place, claim, facts={"loss_place": event.place.text, "loss_fault": what})
+    return Finding(
+        ID, event.place, claim, facts={"loss_place": event.place.text, "loss_fault": what}, also=loss_made_at(event)
+    )
 
 
 def _is_turned_float(event: Event) -> bool:

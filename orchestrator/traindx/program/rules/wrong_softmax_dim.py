@@ -39,7 +39,7 @@ def _weights(analysis: Analysis) -> Iterator[Finding]:
             place,
             f"the attention weights add up to one along {event.facts['along']}, but are summed over"
             f" {event.facts['over']} ({event.place.text})",
-            facts={"dim_place": place.text, "operation": "softmax"},
+            facts={"dim_place": place.text, "operation": "softmax", "axis": str(event.facts.get("axis", -1))},
             also=((event.place, "the weights are summed here"),),
         )
 

@@ -50,6 +50,8 @@ def _cleared(events: list[Event], step: Event, optimizer: Made) -> Finding | Non
         elif event.kind == "backward" and _may_reach(event, optimizer):
             if clearing is None or not surely_reaches(event, optimizer) or event.guards != step.guards:
                 return None
+            if not _same_loop(event, step):
+                return None
             place, facts = clearing.place, {"zero_place": clearing.place.text}
             return Finding(
                 ID,
@@ -79,6 +81,11 @@ def _early(events: list[Event], step: Event, optimizer: Made) -> Finding | None:
         facts={"step_place": step.place.text, "backward_place": later.place.text},
         also=((later.place, "computes the gradients afterwards"),),
     )
+
+
+def _same_loop(one: Event, other: Event) -> bool:
+    """Whether two events happen in one run of the same outermost loop; a loop that has ended is another training."""
+    return bool(one.turns and other.turns) and one.turns[0].loop is other.turns[0].loop
 
 
 def _may_reach(event: Event, optimizer: Made) -> bool:

@@ -94,8 +94,10 @@ def last_axis(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
             continue
         given = [key.value for key in call.keywords if key.arg in {"dim", "axis"}] or call.args[-1:]
         if given and number_of(given[0]) == 0:
-            source.replace(given[0], "-1")
-            return source.rewritten(f"The diff uses the last axis ({source.place(line)}).")
+            axis = str(facts.get("axis", "-1"))
+            source.replace(given[0], axis)
+            which = "the last axis" if axis == "-1" else f"axis {axis}, which is summed over"
+            return source.rewritten(f"The diff uses {which} ({source.place(line)}).")
     raise Unfit(f"the axis at {source.place(line)} is not written as a number")
 
 
