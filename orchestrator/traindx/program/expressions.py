@@ -170,11 +170,10 @@ def _conditional(m: Machine, node: ast.IfExp) -> Value:
     if known is not None:
         return evaluate(m, node.body if known else node.orelse)
     guards = m.guards
-    with m.asking(node.test):
-        m.guards = (*guards, node.test)
-        body = evaluate(m, node.body)
-        m.guards = (*guards, ast.UnaryOp(ast.Not(), node.test))
-        other = evaluate(m, node.orelse)
+    m.guards = (*guards, node.test)
+    body = evaluate(m, node.body)
+    m.guards = (*guards, ast.UnaryOp(ast.Not(), node.test))
+    other = evaluate(m, node.orelse)
     m.guards = guards
     return join(body, other)
 

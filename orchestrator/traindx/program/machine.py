@@ -59,7 +59,6 @@ class Machine:
         self.paths: dict[int, tuple[int, ...]] = {0: ()}
         self.spent: dict[int, tuple[int, ...]] = {}
         """iterations whose graph a backward has gone through, with the iterations that it happened in"""
-        self.asked: tuple[ast.expr, ...] = ()
         """conditions of the conditional expressions that are being followed"""
         self.telling = 0
         """texts that are being put together, whose numbers are only told"""
@@ -165,15 +164,6 @@ class Machine:
             yield
         finally:
             self.telling -= 1
-
-    @contextmanager
-    def asking(self, test: ast.expr) -> Iterator[None]:
-        """Under the condition of a conditional expression."""
-        before, self.asked = self.asked, (*self.asked, test)
-        try:
-            yield
-        finally:
-            self.asked = before
 
     @contextmanager
     def graded(self, grad: bool) -> Iterator[None]:

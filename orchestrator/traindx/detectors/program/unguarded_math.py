@@ -144,7 +144,7 @@ def _grows(given: Range, event: Event) -> bool:
 def _is_asked(event: Event, operand: ast.expr | None) -> bool:
     """Whether a condition around the operation asks about its operand."""
     told = spelled(operand, 200)
-    asked = (*event.guards, *event.facts.get("asked", ()))
+    asked = event.guards
     return bool(told) and any(told in ast.unparse(test) for test in asked)
 
 

@@ -140,7 +140,7 @@ def _event(
 ) -> None:
     if m.telling:
         return
-    told = {"operation": operation, "range": given, "operand": operand, "asked": m.asked, "inside": m.inside_modules}
+    told = {"operation": operation, "range": given, "operand": operand, "inside": m.inside_modules}
     m.event("math", node, subject, **told, **facts)
 
 
