@@ -95,16 +95,16 @@ def _thawed_in_name(analysis: Analysis) -> Iterator[Finding]:
 def _new_and_frozen(analysis: Analysis) -> Iterator[Finding]:
     """A new layer that was put into a pretrained model, and frozen with it: it keeps its random weights."""
     trace = analysis.trace
-    trained = frozenset().union(*((tensor_of(event) or _EMPTY).deps for event in trace.of("backward")))
+    if not any((tensor_of(event) or _EMPTY).deps for event in trace.of("backward")) or not steps(trace):
+        return
     for put in trace.of("module-set"):
-        inner = module_layers(analysis, put.facts["value"])
-        pretrained = isinstance(put.subject, Layer) and put.subject.kind == "pretrained" and bool(put.subject.place)
-        if not pretrained or not inner or inner & _given_weights(analysis):
+        if not isinstance(put.subject, Layer) or put.subject.kind != "pretrained" or put.subject.place is None:
             continue
-        if not all(number in trace.layers and frozen(trace.layers[number]) for number in inner):
+        inner = module_layers(analysis, put.facts["value"])
+        if not inner or not all(number in trace.layers and frozen(trace.layers[number]) for number in inner):
             continue
         freezing = next((row for row in trace.events[put.at :] if _freezes(row, inner)), None)
-        if freezing is None or not trained or not steps(trace):
+        if freezing is None or inner & _given_weights(analysis):
             continue
         yield Finding(
             ID,
