@@ -117,7 +117,12 @@ def _detached(call: Event) -> Place | None:
 
 
 def _counts(loop: Loop) -> bool:
-    """Whether a loop only counts (`range(epochs)`, `while`) and does not choose the data by its count."""
+    """Whether a loop only counts (`range(epochs)`, `while step < most`) and does not choose the data by its count.
+
+    One that goes on until a flag is set (`while not done`) is one episode.
+    """
+    if isinstance(loop.node, ast.While) and not isinstance(loop.node.test, ast.Compare):
+        return False
     source = loop.source.source if isinstance(loop.source, Stream) else loop.source
     if isinstance(source, Plain):
         return True
