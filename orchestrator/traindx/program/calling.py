@@ -78,8 +78,6 @@ def call_node(m: Machine, node: ast.Call) -> Value:
             return found
         owner = evaluate(m, func.value)
         call = _evaluated(m, node)
-        if func.attr.endswith("_"):
-            m.in_place[id(node)] = call
         own = _own(m, owner, func)
         return call_value(m, own, call) if own is not None else call_method_of(m, owner, func.attr, call)
     callee = evaluate(m, func)

@@ -15,7 +15,6 @@ from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.modules import Modules
 
 if TYPE_CHECKING:
-    from traindx.program.calling import Call
     from traindx.program.handing import Handed
 
 DEEPEST = 30
@@ -87,8 +86,6 @@ class Machine:
         """recurrent cells of the program itself, by the function or object that is called"""
         self.handed: dict[int, Handed] = {}
         """states as a call gave them back, by the identity of their values"""
-        self.in_place: dict[int, Call] = {}
-        """calls that change what they are called on (`normal_`), by the identity of their nodes"""
         self.followed: Collection[int] = ()
         """functions that were followed as part of another program"""
         self.faults: list[str] = []
