@@ -157,9 +157,12 @@ def call_instance(m: Machine, owner: Instance, call: Call) -> Value:
             m.event("forward", call.node, owner, call=call, **library.modules.modes(owner))
         m.inside_modules += 1
         try:
-            return call_method(m, owner, forward, call.args, call.keywords, call.node)
+            made = call_method(m, owner, forward, call.args, call.keywords, call.node)
         finally:
             m.inside_modules -= 1
+        if not m.inside_modules:
+            m.event("output", call.node, owner, value=made)
+        return made
     if is_module(owner):
         return library.call_layer(m, owner, call)
     own = cls.find("__call__") if cls is not None else None

@@ -111,6 +111,13 @@ class Machine:
                 return frame.function.name
         return ""
 
+    @property
+    def in_a_model(self) -> bool:
+        """Whether the forward of a module, or a method of an object of the program, is being followed."""
+        return self.inside_modules > 0 or any(
+            frame.function is not None and frame.function.owner is not None for frame in self.frames[-3:]
+        )
+
     def place(self, node: ast.AST) -> Place:
         """A node of the unit that is being followed."""
         return Place(self.unit, node)

@@ -18,21 +18,21 @@ TOGETHER = 60_000
 """statements for all of a program"""
 
 
-def events_beside(analyses: Sequence[Analysis], kind: str, tells: Callable[[ast.AST], bool]) -> list[Event]:
-    """Events of a kind in functions that none of the programs calls, and that hold a node which tells of one."""
+def events_beside(analyses: Sequence[Analysis], tells: Callable[[ast.AST], bool], *kinds: str) -> list[Event]:
+    """Events of some kinds in functions that none of the programs calls, and that hold a node which tells of one."""
     called = set().union(*(analysis.machine.called for analysis in analyses))
     found: list[Event] = []
     for analysis in analyses:
         machine = analysis.machine
-        functions = [row for row in machine.defined if id(row.node) not in called and _holds(row, kind, tells)]
-        found += _followed(machine, functions, called).of(kind)
+        functions = [row for row in machine.defined if id(row.node) not in called and _holds(row, kinds, tells)]
+        found += _followed(machine, functions, called).of(*kinds)
     return found
 
 
-def _holds(function: Function, kind: str, tells: Callable[[ast.AST], bool]) -> bool:
+def _holds(function: Function, kinds: tuple[str, ...], tells: Callable[[ast.AST], bool]) -> bool:
     if not function.unit.traits:
         return False
-    return function.unit.once((f"holds {kind}", id(function.node)), partial(_any, function.node, tells))
+    return function.unit.once(("holds", kinds, id(function.node)), partial(_any, function.node, tells))
 
 
 def _any(node: ast.AST, tells: Callable[[ast.AST], bool]) -> bool:

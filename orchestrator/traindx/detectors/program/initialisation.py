@@ -58,7 +58,7 @@ def initialisations(code: Sequence[CodeUnit], analyses: Sequence[Analysis]) -> l
     """Every statement that sets weights, in the programs and in functions that nothing calls."""
     wanted = {unit.path: at for at, unit in enumerate(code)}
     events = [event for analysis in analyses for event in analysis.trace.of("initialised")]
-    events += events_beside(analyses, "initialised", _sets)
+    events += events_beside(analyses, _sets, "initialised")
     rectified = any(mentions(analysis, *_RECTIFIERS) for analysis in analyses)
     statements: dict[int, list[Event]] = {}
     for event in events:

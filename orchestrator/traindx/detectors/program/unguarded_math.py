@@ -52,7 +52,7 @@ def operations(units: Sequence[CodeUnit], analyses: Sequence[Analysis]) -> list[
     """Every such operation on tensors that the programs reach, then those of functions that nothing calls."""
     wanted = {unit.path: at for at, unit in enumerate(units)}
     reached = [event for analysis in analyses for event in _that_count(analysis)]
-    beside = [event for event in events_beside(analyses, "math", _computes) if _counts(event, True)]
+    beside = [event for event in events_beside(analyses, _computes, "math") if _counts(event, True)]
     rows = [(late, event) for late, events in ((False, reached), (True, beside)) for event in events]
     rows = [row for row in rows if row[1].place.unit.path in wanted]
     rows.sort(key=lambda row: (row[0], wanted[row[1].place.unit.path], row[1].place.line))
