@@ -186,6 +186,8 @@ def instantiate(m: Machine, cls: Class, call: Call) -> Value:
     if is_module(owner):
         owner.fields["@training"] = Plain(True)
         m.event("module", call.node, owner)
+    elif cls.node.name.endswith("LR") or cls.descends("LRScheduler", "_LRScheduler"):
+        m.event("own-scheduler", call.node, owner, call=call, name=cls.node.name)
     init = cls.find("__init__")
     if isinstance(init, Function):
         call_method(m, owner, init, call.args, call.keywords, call.node)
