@@ -61,7 +61,7 @@ def method(m: Machine, owner: Layer | Instance, name: str, call: Call) -> Value 
     if name == "forward":
         return _forward(m, owner, call)
     if name in {"state_dict", "load_state_dict"}:
-        m.event(name.replace("_", "-"), call.node, owner)
+        m.event(name.replace("_", "-"), call.node, owner, given=call.argument(0, "state_dict"))
         return Guess("state_dict") if name == "state_dict" else Plain(None)
     if name == "register_buffer":
         given = call.argument(1, "tensor")
