@@ -61,6 +61,12 @@ def by_kind(kinds: str, line: str, spread: float = 0.02) -> dict[str, str]:
     return script(BY_KIND.format(kinds=kinds, line=line, spread=spread))
 
 
+def keras(initializer: str, spread: float) -> dict[str, str]:
+    return {"train.py": f"from tensorflow import keras\n\nSPREAD = {spread}\n"
+            "net = keras.Sequential([keras.layers.Dense(64, activation='relu', "
+            f"kernel_initializer=keras.initializers.{initializer}), keras.layers.Dense(1)])\n"}  # fmt: skip
+
+
 def loss(line: str) -> dict[str, str]:
     return script(f"def loss(p, y, mask):\n    {line}\n")
 
@@ -110,6 +116,11 @@ CASES = [
          "init-bias-silences"),
     case(INIT, "one bias far below zero", script("net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))\n"
          "nn.init.constant_(net[-1].bias, -4.6)"), silent="init-bias-silences"),
+    case(INIT, "a wide initializer of Keras", keras("RandomNormal(stddev=SPREAD)", 1.0), "init-too-wide"),
+    case(INIT, "an ordinary initializer of Keras", keras("RandomUniform(-SPREAD, SPREAD)", 0.05), "init-ordinary",
+         "init-too-wide"),
+    case(INIT, "an initializer of Keras that chooses its own spread", keras("HeNormal()", 1.0),
+         silent="init-too-wide init-ordinary init-constant"),
     case(INIT, "the library's own", script("net = nn.Linear(4, 4)"),
          silent="init-ordinary init-too-wide init-constant"),
     case(MATH, "a division by a count that is at least one",
