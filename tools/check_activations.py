@@ -2,7 +2,7 @@
 
 from traindx.detectors.curves import activations as logged
 from traindx.detectors.program import activations as coded
-from traindx.program.followed import program_of, settings_of
+from traindx.program.followed import program_of
 from traindx.readers import Run
 from traindx.readers.excerpts import last_line
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
@@ -28,15 +28,13 @@ def check_activations(given: Input, run: Run) -> ActivationReport:  # noqa: ARG0
     saturated, dead = logged.saturated_shares(run.series, lines), logged.dead_shares(run.series, lines)
     if not saturated and not dead and not run.program:
         raise NoData("no share of saturated or dead units was logged, and there is no model code")
-    code = coded.squashing(run.program, settings_of(run))
-    if not any(signal.id == "deep-saturating-stack" for signal in code):
-        code += coded.stacked(program_of(run))
+    programs = program_of(run)
     return ActivationReport(
         saturated={row.original: share for row, share in saturated},
         dead={row.original: share for row, share in dead},
         signals=[
             *logged.detect(saturated, dead),
-            *coded.at_the_output(run.program),
-            *code,
+            *coded.at_the_output(programs),
+            *coded.squashing(run.program, programs),
         ],
     )

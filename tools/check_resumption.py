@@ -5,6 +5,7 @@ from traindx.detectors.curves import resumption
 from traindx.detectors.curves.objective import objective
 from traindx.detectors.curves.resumption import Seam
 from traindx.detectors.program import restoring
+from traindx.program.followed import program_of
 from traindx.readers import Run, Series
 from traindx.readers.excerpts import read_excerpt
 from traindx.readers.logs.resumed import speaks_of_resuming
@@ -37,7 +38,7 @@ def check_resumption(given: Input, run: Run) -> SeamReport:  # noqa: ARG001 - ev
     seams = [resumption.seam(loss, index, run.series) for index in indexes]
     shown = [fill_quotes(cite(loss, index, ""), run).quote for index in indexes]
     signals = [resumption.detect(loss, *found) for found in zip(indexes, seams, shown, strict=True)]
-    return SeamReport(seams=seams, signals=[*signals, *restoring.detect(run.program)])
+    return SeamReport(seams=seams, signals=[*signals, *restoring.detect(run.program, program_of(run))])
 
 
 def _is_another_training(loss: Series, index: int, run: Run) -> bool:

@@ -47,7 +47,7 @@ def check_schedule(given: Input, run: Run) -> ScheduleReport:  # noqa: ARG001 - 
     it with the logged one, and look at it where the loss broke and where the run ended.
     """
     settings = settings_of(run)
-    plan = planned(settings, run.program) or own_plan(program_of(run), settings)
+    plan = planned(settings, program_of(run)) or own_plan(program_of(run), settings)
     if plan is None:
         raise NoData("config and code describe no schedule that can be reconstructed, or more than one")
     logged = schedule_deviation.comparable_rate(run.series)

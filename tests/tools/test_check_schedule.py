@@ -13,6 +13,7 @@ import pytest
 from tests.extras import torch
 from tests.tools.calling import call, load
 from traindx.detectors.settings.planned_rate import planned
+from traindx.program.followed import program_of, settings_of
 from traindx.readers import Run, Scope
 from traindx.runtime import NoData
 
@@ -82,7 +83,7 @@ def heard(folder: Path) -> set[str]:
 def test_the_plan_is_what_torch_does(tmp_path: Path, scheduler: str) -> None:
     (tmp_path / "train.py").write_text(program(scheduler))
     run = Run(Scope.of(tmp_path))
-    plan = planned(run.settings, run.code)
+    plan = planned(settings_of(run), program_of(run))
     assert plan is not None
     np.testing.assert_allclose(plan.at(np.arange(40.0)), real_rates(scheduler), rtol=1e-6, atol=1e-9)
 
@@ -148,6 +149,43 @@ def test_arguments_are_followed_to_their_settings(tmp_path: Path, scheduler: str
     (tmp_path / "config.yaml").write_text(config)
     log(tmp_path, "epoch", falling(40), real_rates("CosineAnnealingLR(opt, T_max=40)"))
     assert heard(tmp_path) == {"schedule-as-planned"}
+
+
+CHOSEN = """\
+import torch, yaml
+from torch.optim import lr_scheduler
+
+class {own}:
+    def __init__(self, opt, epochs):
+        self.opt = opt
+
+def make(opt, cfg):
+    if cfg["schedule"] == "cosine":
+        return lr_scheduler.CosineAnnealingLR(opt, cfg["epochs"])
+    return lr_scheduler.StepLR(opt, 10)
+
+cfg = yaml.safe_load(open("config.yaml"))
+model = torch.nn.Linear(2, 2)
+opt = torch.optim.SGD(model.parameters(), lr=cfg["lr"])
+{last}
+"""
+
+
+def chosen(folder: Path, last: str, own: str = "Unused") -> None:
+    (folder / "config.yaml").write_text("lr: 0.1\nepochs: 40\nschedule: cosine\n")
+    (folder / "train.py").write_text(CHOSEN.format(last=last, own=own))
+    log(folder, "epoch", falling(40), real_rates("CosineAnnealingLR(opt, T_max=40)"))
+
+
+def test_of_two_schedulers_the_one_that_the_configuration_chooses(tmp_path: Path) -> None:
+    chosen(tmp_path, "sched = make(opt, cfg)")
+    assert heard(tmp_path) == {"schedule-as-planned"}
+
+
+def test_a_schedule_of_the_program_beside_it_leaves_the_plan_open(tmp_path: Path) -> None:
+    chosen(tmp_path, "sched = make(opt, cfg)\nwarm = SlowLR(opt, 4)", "SlowLR")
+    with pytest.raises(NoData, match="more than one"):
+        heard(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,23 @@ STACKED = (
 )
 
 
+CALLED = (
+    "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\nclass Block(nn.Module):\n"
+    "    def __init__(self, d):\n        super().__init__()\n        self.lin = nn.Linear(d, d)\n\n"
+    "    def forward(self, x):\n        return {block}\n\n\nclass Net(nn.Module):\n"
+    "    def __init__(self, d=8, depth=10):\n        super().__init__()\n        self.inp = nn.Linear(4, d)\n"
+    "        self.blocks = nn.ModuleList([Block(d) for _ in range(depth)])\n        self.out = nn.Linear(d, 1)\n\n"
+    "    def forward(self, x):\n        x = self.inp(x)\n        for block in self.blocks:\n            x = {step}\n"
+    "        return {out}\n\n\nnet = Net()\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    "for x, y in [(torch.randn(2, 4), torch.randn(2, 1))] * 9:\n    opt.zero_grad()\n"
+    "    F.mse_loss(net(x), y).backward()\n    opt.step()\n"
+)
+
+
+def called(block: str, step: str = "block(x)", out: str = "self.out(x)") -> dict[str, str]:
+    return {"net.py": CALLED.format(block=block, step=step, out=out)}
+
+
 CASES = [
     case(ACTIVE, "pinned", logged(saturated_l1=0.8), "activations-saturated", "activations-alive units-dead"),
     case(ACTIVE, "a third pinned", logged(saturated_l1=0.3), silent="activations-saturated activations-alive"),
@@ -91,6 +108,23 @@ CASES = [
     case(ACTIVE, "one activation for ten layers", {"net.py": DEEP.format(depth=10)}, "deep-saturating-stack"),
     case(ACTIVE, "a stack in a script", {"net.py": STACKED.format(depth=12)}, "deep-saturating-stack"),
     case(ACTIVE, "a small stack in a script", {"net.py": STACKED.format(depth=3)}, silent="deep-saturating-stack"),
+    case(ACTIVE, "a function in each of ten blocks", called("torch.tanh(self.lin(x))"),
+         "deep-saturating-stack squashing-in-code", "relu-at-output"),
+    case(ACTIVE, "ten blocks with a way around each", called("torch.tanh(self.lin(x))", "x + block(x)"),
+         "squashing-in-code", "deep-saturating-stack"),
+    case(ACTIVE, "ten blocks that go around themselves", called("x + torch.tanh(self.lin(x))"), "squashing-in-code",
+         "deep-saturating-stack"),
+    case(ACTIVE, "blocks that end in a ReLU", called("F.relu(self.lin(x))"),
+         silent="relu-at-output squashing-in-code deep-saturating-stack"),
+    case(ACTIVE, "a rectified output without its last dimension",
+         called("F.gelu(self.lin(x))", out="F.relu(self.out(x)).squeeze(-1)"), "relu-at-output"),
+    case(ACTIVE, "rectified features that a head reads", script(
+        "import torch.nn.functional as F\nenc = nn.Sequential(nn.Linear(4, 8), nn.ReLU())\nhead = nn.Linear(8, 1)\n"
+        "opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)\n"
+        "for x, y in [(torch.randn(2, 4), torch.randn(2, 1))] * 9:\n    opt.zero_grad()\n"
+        "    F.mse_loss(head(enc(x)), y).backward()\n    opt.step()"), silent="relu-at-output"),
+    case(ACTIVE, "a head of one unit that is rectified", script(
+        "net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1), nn.ReLU())"), "relu-at-output"),
     case(ACTIVE, "one activation for two layers", {"net.py": DEEP.format(depth=2)}, silent="deep-saturating-stack"),
 ]  # fmt: skip
 

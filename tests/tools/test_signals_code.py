@@ -39,9 +39,39 @@ for x in batches:
 """
 
 
+BY_KIND = """\
+class Net(nn.Module):
+    def __init__(self, spread={spread}):
+        super().__init__()
+        self.emb = nn.Embedding(100, 32)
+        self.a, self.norm, self.b = nn.Linear(32, 64), nn.LayerNorm(64), nn.Linear(64, 10)
+        self.spread = spread
+        self.apply(self._init_weights)
+
+    def _init_weights(self, module):
+        if isinstance(module, {kinds}):
+            {line}
+
+
+net = Net()
+"""
+
+
+def by_kind(kinds: str, line: str, spread: float = 0.02) -> dict[str, str]:
+    return script(BY_KIND.format(kinds=kinds, line=line, spread=spread))
+
+
+def keras(initializer: str, spread: float) -> dict[str, str]:
+    return {"train.py": f"from tensorflow import keras\n\nSPREAD = {spread}\n"
+            "net = keras.Sequential([keras.layers.Dense(64, activation='relu', "
+            f"kernel_initializer=keras.initializers.{initializer}), keras.layers.Dense(1)])\n"}  # fmt: skip
+
+
 def loss(line: str) -> dict[str, str]:
     return script(f"def loss(p, y, mask):\n    {line}\n")
 
+
+WIDE = "module.weight.data.normal_(0.0, self.spread)"
 
 CASES = [
     case(RULES, "a detach whose result is lost", script("def step(h):\n    h.detach()  # cut\n    return h"),
@@ -67,6 +97,30 @@ CASES = [
          "init-constant"),
     case(INIT, "a spread of 0.02", initialised("nn.init.normal_(m.weight, std=0.02)"), "init-ordinary",
          "init-too-wide init-constant"),
+    case(INIT, "a spread that the constructor is given", by_kind("nn.Linear", WIDE, 2.0), "init-too-wide"),
+    case(INIT, "a small spread that it is given", by_kind("nn.Linear", WIDE), "init-ordinary", "init-too-wide"),
+    case(INIT, "a wide embedding", by_kind("nn.Embedding", WIDE, 1.0), silent="init-too-wide"),
+    case(INIT, "ones for a norm", by_kind("nn.LayerNorm", "nn.init.ones_(module.weight)"), silent="init-constant"),
+    case(INIT, "one constant for linear layers", by_kind("nn.Linear", "module.weight.data.fill_(0.1)"),
+         "init-constant"),
+    case(INIT, "ones for a norm of a net that is not there",
+         initialised("pass\n        elif isinstance(m, nn.BatchNorm2d):\n            nn.init.constant_(m.weight, 1)"),
+         silent="init-constant"),
+    case(INIT, "zeros for vectors", script("net = Net()\nfor p in net.parameters():\n    if p.dim() > 1:\n"
+         "        nn.init.xavier_uniform_(p)\n    else:\n        nn.init.zeros_(p)"), "init-ordinary", "init-constant"),
+    case(INIT, "zeros for projections among known layers", script("net = nn.ModuleDict({'q': nn.Linear(4, 4), "
+         "'proj': nn.Linear(4, 4), 'proj2': nn.Linear(4, 4)})\nfor name, m in net.named_modules():\n"
+         "    if 'proj' in name:\n        nn.init.zeros_(m.weight)"), silent="init-constant"),
+    case(INIT, "biases far below zero by a name", script("LOW = -6.0\nnet = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), "
+         "nn.Linear(8, 2))\nfor m in net:\n    if isinstance(m, nn.Linear):\n        nn.init.constant_(m.bias, LOW)"),
+         "init-bias-silences"),
+    case(INIT, "one bias far below zero", script("net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))\n"
+         "nn.init.constant_(net[-1].bias, -4.6)"), silent="init-bias-silences"),
+    case(INIT, "a wide initializer of Keras", keras("RandomNormal(stddev=SPREAD)", 1.0), "init-too-wide"),
+    case(INIT, "an ordinary initializer of Keras", keras("RandomUniform(-SPREAD, SPREAD)", 0.05), "init-ordinary",
+         "init-too-wide"),
+    case(INIT, "an initializer of Keras that chooses its own spread", keras("HeNormal()", 1.0),
+         silent="init-too-wide init-ordinary init-constant"),
     case(INIT, "the library's own", script("net = nn.Linear(4, 4)"),
          silent="init-ordinary init-too-wide init-constant"),
     case(MATH, "a division by a count that is at least one",

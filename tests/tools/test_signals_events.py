@@ -42,6 +42,17 @@ def resumed(
 
 LOADS = "import torch\n\nstate = torch.load('last.pt')\nmodel.load_state_dict(state['model'])\n"
 
+SAVES = (
+    "import torch\n\nmodel = torch.nn.Linear(2, 2)\nopt = torch.optim.Adam(model.parameters())\n"
+    "torch.save({'model': model.state_dict(), 'optimizer': opt.state_dict()}, 'last.pt')\n"
+)
+
+BOTH = (
+    "import torch\n\n\ndef restore(model, a):\n    state = torch.load('last.pt')\n"
+    "    for part, name in ((model, 'model'), (a, 'adam')):\n        part.load_state_dict(state[name])\n\n\n"
+    "model = torch.nn.Linear(2, 2)\nadam = torch.optim.Adam(model.parameters())\nrestore(model, adam)\n"
+)
+
 FAILED = 'epoch 1 loss 0.5\nTraceback (most recent call last):\n  File "train.py", line 1, in <module>\n    go()\n'
 
 RAISED = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n'
@@ -87,6 +98,16 @@ CASES = [
     case(RESUMPTION, "weights and optimizer",
          resumed(2.6, script=LOADS + "optimizer.load_state_dict(state['optimizer'])\n"),
          "resumed-with-a-jump", "optimizer-not-restored"),
+    case(RESUMPTION, "a target that is given the weights of the net",
+         resumed(2.6, script="import torch\n\ntarget.load_state_dict(net.state_dict())\n"),
+         "resumed-with-a-jump", "optimizer-not-restored"),
+    case(RESUMPTION, "weights of a checkpoint that holds the optimizer", resumed(2.6, script=SAVES + LOADS),
+         "optimizer-not-restored"),
+    case(RESUMPTION, "a function that restores both by other names", resumed(2.6, script=BOTH),
+         silent="optimizer-not-restored"),
+    case(RESUMPTION, "an accelerator that restores everything",
+         resumed(2.6, script="import accelerate\nacc = accelerate.Accelerator()\nacc.load_state('last')\n" + LOADS),
+         silent="optimizer-not-restored"),
     case(CHANGES, "resumed long before", said(broken(), "Resuming from checkpoint step 1800", 5),
          silent="resumed-at-onset"),
     case(CHANGES, "the rate set long before", said(broken(), "set learning rate to 0.3", 5),

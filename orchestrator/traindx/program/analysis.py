@@ -278,7 +278,8 @@ def _on(machine: Machine, owner: Instance, function: Function, scope: Scope) -> 
     if function.name == "forward":
         machine.inside_modules = 1
         count = len(function.node.args.args) - 1 - len(function.node.args.defaults)
-        call_method(machine, owner, function, [Tensor(marks=frozenset({"argument"}))] * max(0, count), {})
+        made = call_method(machine, owner, function, [Tensor(marks=frozenset({"argument"}))] * max(0, count), {})
+        machine.event("output", function.node, owner, value=made)
         return
     call_method(machine, owner, function, [], {})
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from traindx.program.joining import join
+from traindx.program.library.initialising import written_out
 from traindx.program.values import (
     LEAF,
     UNKNOWN,
@@ -34,6 +35,8 @@ def bind(m: Machine, target: ast.expr, value: Value, node: ast.AST) -> None:
     """Assign a value to a target."""
     if isinstance(target, ast.Name | ast.Attribute) and _is_blank(value):
         m.event("fresh", node, value, name=target.id if isinstance(target, ast.Name) else target.attr)
+    if isinstance(value, Tensor) and value.made is not None and isinstance(target, ast.Name | ast.Attribute):
+        written_out(m, target, value, node)
     if isinstance(target, ast.Name):
         _name(m, target.id, value)
     elif isinstance(target, ast.Tuple | ast.List):

@@ -78,8 +78,6 @@ def call_node(m: Machine, node: ast.Call) -> Value:
             return found
         owner = evaluate(m, func.value)
         call = _evaluated(m, node)
-        if func.attr.endswith("_"):
-            m.in_place[id(node)] = call
         own = _own(m, owner, func)
         return call_value(m, own, call) if own is not None else call_method_of(m, owner, func.attr, call)
     callee = evaluate(m, func)
@@ -159,9 +157,12 @@ def call_instance(m: Machine, owner: Instance, call: Call) -> Value:
             m.event("forward", call.node, owner, call=call, **library.modules.modes(owner))
         m.inside_modules += 1
         try:
-            return call_method(m, owner, forward, call.args, call.keywords, call.node)
+            made = call_method(m, owner, forward, call.args, call.keywords, call.node)
         finally:
             m.inside_modules -= 1
+        if not m.inside_modules:
+            m.event("output", call.node, owner, value=made)
+        return made
     if is_module(owner):
         return library.call_layer(m, owner, call)
     own = cls.find("__call__") if cls is not None else None
@@ -185,6 +186,8 @@ def instantiate(m: Machine, cls: Class, call: Call) -> Value:
     if is_module(owner):
         owner.fields["@training"] = Plain(True)
         m.event("module", call.node, owner)
+    elif cls.node.name.endswith("LR") or cls.descends("LRScheduler", "_LRScheduler"):
+        m.event("own-scheduler", call.node, owner, call=call, name=cls.node.name)
     init = cls.find("__init__")
     if isinstance(init, Function):
         call_method(m, owner, init, call.args, call.keywords, call.node)

@@ -24,6 +24,8 @@ _TENSOR = re.compile(
 )
 _EDGE = re.compile(r"eps|clamp|clip|safe|tiny|smooth(?!_?l1)|(?:^|[._])(?:delta|jitter|nugget|floor)$", re.IGNORECASE)
 _ACCELERATOR = re.compile(r"^(?:accelerator|fabric)$", re.IGNORECASE)
+_BUILDING = re.compile(r"net|model|build|mlp|make|forward|__call__", re.IGNORECASE)
+_WEIGHTS = re.compile(r"[Ww](?:eights?)?_?(?:\d|[a-z]{1,3}|in|out|hidden)?")
 
 
 def guessed_parameter(m: Machine, name: str, function: Function | None = None) -> Value:
@@ -71,6 +73,16 @@ def looks_like_optimizer(name: str) -> bool:
 def looks_like_scheduler(name: str) -> bool:
     """Whether a name is one that people give to schedulers."""
     return _SCHEDULER.search(name.rpartition(".")[2]) is not None
+
+
+def looks_like_building(name: str) -> bool:
+    """Whether a name is one of a function that makes a model, or goes forward through one."""
+    return _BUILDING.search(name) is not None
+
+
+def looks_like_weights(name: str) -> bool:
+    """Whether a name is one of a weight matrix in a network that is written out: `W1`, `w_hh`."""
+    return _WEIGHTS.fullmatch(name) is not None
 
 
 def keeps_from_the_edge(name: str) -> bool:

@@ -15,7 +15,6 @@ from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.modules import Modules
 
 if TYPE_CHECKING:
-    from traindx.program.calling import Call
     from traindx.program.handing import Handed
 
 DEEPEST = 30
@@ -87,8 +86,6 @@ class Machine:
         """recurrent cells of the program itself, by the function or object that is called"""
         self.handed: dict[int, Handed] = {}
         """states as a call gave them back, by the identity of their values"""
-        self.in_place: dict[int, Call] = {}
-        """calls that change what they are called on (`normal_`), by the identity of their nodes"""
         self.followed: Collection[int] = ()
         """functions that were followed as part of another program"""
         self.faults: list[str] = []
@@ -113,6 +110,13 @@ class Machine:
             if frame.function is not None:
                 return frame.function.name
         return ""
+
+    @property
+    def in_a_model(self) -> bool:
+        """Whether the forward of a module, or a method of an object of the program, is being followed."""
+        return self.inside_modules > 0 or any(
+            frame.function is not None and frame.function.owner is not None for frame in self.frames[-3:]
+        )
 
     def place(self, node: ast.AST) -> Place:
         """A node of the unit that is being followed."""

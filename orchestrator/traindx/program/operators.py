@@ -135,6 +135,8 @@ def _tensors(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
         if lost is not None and lost.cut is not None:
             m.event("lost-term", node, result, cut=lost.cut)
             result = result.marked("lost")
+    if isinstance(op, ast.Add) and len(parts) == 2 and _goes_around(node, parts[0], parts[1]):
+        m.event("residual", node, result)
     if isinstance(op, ast.Mult) and len(parts) == 2:
         result = contractions.weighted(left, right, result)
     if isinstance(op, ast.Sub) and graph:
@@ -145,6 +147,14 @@ def _tensors(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
         m.event("grows", node, result, what="kl")
         result = result.marked("grows")
     return _meaning(node, result, left, right)
+
+
+def _goes_around(node: ast.BinOp, left: Tensor, right: Tensor) -> bool:
+    """Whether a sum leads something around the layers that the other side went through: `x + f(x)`, `out + skip`."""
+    for kept, side, made in ((node.left, left, right), (node.right, right, left)):
+        if isinstance(kept, ast.Name | ast.Attribute) and side.deps < made.deps and "parameter" not in made.marks:
+            return True
+    return False
 
 
 def _multiplied(m: Machine, node: ast.BinOp, left: Value, right: Value) -> frozenset[str]:

@@ -12,6 +12,7 @@ from traindx.program.library.layers import leaves
 from traindx.program.library.recurrent import parts_of
 from traindx.program.trace import Event, Loop, Trace, tensor_of
 from traindx.program.values import Class, Instance, Items, Layer, Made, Mapping, Parameters, Place, Plain, Tensor, Value
+from traindx.readers.code.syntax import all_nodes
 
 EVALUATION = re.compile(
     r"(?:^|_)(?:eval\w*|valid\w*|val|test\w*|infer\w*|predict\w*|accuracy|score)(?:_|$)", re.IGNORECASE
@@ -87,6 +88,17 @@ def _holds(part: Value, value: Value, depth: int = 4) -> bool:
 def mentions(analysis: Analysis, *names: str) -> bool:
     """Whether the source has one of these names at all, wherever that may be."""
     return any(not unit.names.isdisjoint(names) for unit in analysis.units)
+
+
+def tests_around(place: Place) -> list[tuple[ast.expr, bool]]:
+    """The conditions that a line stands under, decided ones among them, and whether it does where they hold."""
+    unit, line = place.unit, place.line
+    found: list[tuple[ast.expr, bool]] = []
+    for node in unit.once("conditions", lambda: [part for part in all_nodes(unit.tree) if isinstance(part, ast.If)]):
+        if node.lineno <= line <= (node.end_lineno or node.lineno):
+            last = node.body[-1].end_lineno or node.body[-1].lineno
+            found += [(node.test, line <= last)] if line >= node.body[0].lineno else []
+    return found
 
 
 def same_turn(one: Event, other: Event) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from traindx.program.analysis import Analysis, call_guessed, made_object, tried
 from traindx.program.machine import Machine
 from traindx.program.trace import Event, Trace
 from traindx.program.values import Class, Function, Instance
-from traindx.readers.code.syntax import all_nodes, name_of
+from traindx.readers.code.syntax import all_nodes
 
 EACH = 2_000
 """statements for one function"""
@@ -18,29 +18,25 @@ TOGETHER = 60_000
 """statements for all of a program"""
 
 
-def events_beside(analyses: Sequence[Analysis], kind: str, words: frozenset[str]) -> list[Event]:
-    """Events of a kind in functions that none of the programs calls, and that hold one of these words or a division."""
+def events_beside(analyses: Sequence[Analysis], tells: Callable[[ast.AST], bool], *kinds: str) -> list[Event]:
+    """Events of some kinds in functions that none of the programs calls, and that hold a node which tells of one."""
     called = set().union(*(analysis.machine.called for analysis in analyses))
     found: list[Event] = []
     for analysis in analyses:
         machine = analysis.machine
-        functions = [row for row in machine.defined if id(row.node) not in called and _holds(row, words)]
-        found += _followed(machine, functions, called).of(kind)
+        functions = [row for row in machine.defined if id(row.node) not in called and _holds(row, kinds, tells)]
+        found += _followed(machine, functions, called).of(*kinds)
     return found
 
 
-def _holds(function: Function, words: frozenset[str]) -> bool:
+def _holds(function: Function, kinds: tuple[str, ...], tells: Callable[[ast.AST], bool]) -> bool:
     if not function.unit.traits:
         return False
-    return function.unit.once(("computes", id(function.node)), partial(_computes, function.node, words))
+    return function.unit.once(("holds", kinds, id(function.node)), partial(_any, function.node, tells))
 
 
-def _computes(node: ast.AST, words: frozenset[str]) -> bool:
-    return any(
-        (isinstance(part, ast.Call) and name_of(part.func) in words)
-        or (isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div | ast.Pow))
-        for part in all_nodes(node)
-    )
+def _any(node: ast.AST, tells: Callable[[ast.AST], bool]) -> bool:
+    return any(tells(part) for part in all_nodes(node))
 
 
 def _followed(machine: Machine, functions: Iterable[Function], done: set[int]) -> Trace:

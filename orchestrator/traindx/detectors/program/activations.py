@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from traindx.contract import Citation, Fact, Signal
 from traindx.detectors.citing import cite_line
-from traindx.detectors.settings.lookup import named
 from traindx.program.analysis import Analysis
+from traindx.program.guessing import looks_like_building
+from traindx.program.library.layers import children
 from traindx.program.repetition import times
-from traindx.program.values import Layer
+from traindx.program.trace import Event, Trace
+from traindx.program.uncalled import events_beside
+from traindx.program.values import Instance, Layer, Place, Tensor, number
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import name_of
-from traindx.readers.model import Setting
 
 SIGNALS = {
     "deep-saturating-stack": "many layers with sigmoid or tanh, without skip connections or normalization",
@@ -22,52 +26,124 @@ SIGNALS = {
 }
 
 _SQUASHING = {"Sigmoid", "Tanh", "sigmoid", "tanh", "Softsign", "Hardtanh"}
-_LINEAR = {"Linear", "Conv1d", "Conv2d", "Dense"}
 _NORMS = {"LayerNorm", "BatchNorm1d", "BatchNorm2d", "GroupNorm", "InstanceNorm2d", "RMSNorm", "BatchNorm3d"}
 _GATED = {"LSTM", "GRU", "TransformerEncoderLayer"}
-_DEPTHS = ("depth", "n_layers", "num_layers", "layers", "n_layer", "num_hidden_layers", "n_hidden_layers", "nlayers")
+_KINDS = ("layer", "module", "activation", "residual", "output")
 DEEP = 6
 
 
-def at_the_output(code: Sequence[CodeUnit]) -> list[Signal]:
-    """A forward pass that ends in a ReLU: below zero it has no gradient, and the whole net with it."""
-    for unit in code:
-        for node in ast.walk(unit.tree):
-            last = _last_step(node)
-            if last is not None and name_of(last.func).lower() == "relu":
-                place = _cited(unit, last)
-                claim = f"the output goes through a ReLU: `{place.quote}`"
-                return [Signal(id="relu-at-output", claim=claim, citations=[place])]
-    return []
-
-
-def _last_step(node: ast.AST) -> ast.Call | None:
-    """The last call of a network: what `forward` of a head of one unit returns, or the end of such a stack."""
-    if isinstance(node, ast.FunctionDef) and node.name == "forward":
-        returned = next((part.value for part in ast.walk(node) if isinstance(part, ast.Return)), None)
-        return returned if isinstance(returned, ast.Call) and returned.args else None
-    if isinstance(node, ast.Call) and name_of(node.func) == "Sequential" and len(node.args) > 2:
-        before, last = node.args[-2:]
-        if isinstance(before, ast.Call) and isinstance(last, ast.Call) and name_of(before.func) == "Linear":
-            one = len(before.args) > 1 and getattr(before.args[1], "value", None) == 1
-            return last if one else None
-    return None
-
-
-def stacked(analyses: Sequence[Analysis]) -> list[Signal]:
-    """A stack of sigmoid or tanh layers as the program builds it, with every repetition counted."""
+def at_the_output(analyses: Sequence[Analysis]) -> list[Signal]:
+    """A network that ends in a ReLU: below zero it has no gradient, and the whole net with it."""
     for analysis in analyses:
-        built = [(event, event.subject) for event in analysis.trace.of("layer") if isinstance(event.subject, Layer)]
-        squashing = [(event, layer) for event, layer in built if layer.kind in _SQUASHING]
-        layers = sum(times(event) for event, _ in squashing)
-        relieved = any(layer.kind in _NORMS | _GATED for _, layer in built)
-        if layers < DEEP or relieved or any(_has_relief(unit.tree) for unit in analysis.units):
-            continue
-        event, layer = max(squashing, key=lambda row: times(row[0]))
-        unit = event.place.unit
-        place = cite_line(unit.path, unit.file_line(event.place.line), "the activation", event.place.quote)
-        return [_deep(layers, layer.kind.lower(), place)]
+        place = next(chain(_rectified(analysis.trace), _rectified_heads(analysis.trace)), None)
+        if place is not None:
+            cited = _cited(place)
+            return [
+                Signal(id="relu-at-output", claim=f"the output goes through a ReLU: `{cited.quote}`", citations=[cited])
+            ]
     return []
+
+
+def _rectified(trace: Trace) -> Iterator[Place]:
+    """Where outputs are rectified of which no other layer makes anything further."""
+    compared = [part for event in trace.of("loss") for part in event.facts.values() if isinstance(part, Tensor)]
+    for event in trace.of("output"):
+        made = event.facts["value"]
+        if isinstance(made, Tensor) and made.act == "relu" and made.act_at is not None:
+            after = [part for part in compared if made.deps <= part.deps and part.act != "relu"]
+            if not after:
+                yield made.act_at
+
+
+def _rectified_heads(trace: Trace) -> Iterator[Place]:
+    """Where a stack ends in a layer of one unit and a ReLU."""
+    for event in trace.of("layer"):
+        stack = event.subject
+        rows = children(stack) if isinstance(stack, Layer) and stack.kind == "Sequential" else []
+        if len(rows) > 2 and all(isinstance(row, Layer) for row in rows[-2:]):
+            before, last = rows[-2:]
+            if isinstance(before, Layer) and isinstance(last, Layer) and _is_one_unit(before) and last.kind == "ReLU":
+                yield last.place or event.place
+
+
+def _is_one_unit(layer: Layer) -> bool:
+    out = layer.keywords.get("out_features", layer.args[1] if len(layer.args) > 1 else None)
+    return layer.kind == "Linear" and number(out) == 1
+
+
+def squashing(code: Sequence[CodeUnit], analyses: Sequence[Analysis]) -> list[Signal]:
+    """Sigmoid or tanh between the layers, and whether there are many of them with no way around."""
+    wanted = {unit.path: at for at, unit in enumerate(code)}
+    found = [analysis.trace.of(*_KINDS) for analysis in analyses]
+    found.append(events_beside(analyses, _squashes, *_KINDS))
+    uses = [use for events in found for use in _uses(events) if use.unit.path in wanted and "model" in use.unit.traits]
+    first = min(uses, key=lambda use: (wanted[use.unit.path], use.line), default=None)
+    signals = []
+    if first is not None:
+        place = _cited(first)
+        signals.append(Signal(id="squashing-in-code", claim=f"`{place.quote}`", citations=[place]))
+    return [*signals, *next((told for events in found if (told := _stacked(events))), [])]
+
+
+def _squashes(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and name_of(node.func) in _SQUASHING
+
+
+def _uses(events: Sequence[Event]) -> Iterator[Place]:
+    """Where a model squashes: the layers that do, and the calls."""
+    for event in events:
+        if (event.kind == "layer" and _is_squashing(event)) or (event.kind == "activation" and _is_call(event)):
+            yield event.place
+
+
+def _is_squashing(event: Event) -> bool:
+    return isinstance(event.subject, Layer) and event.subject.kind in _SQUASHING
+
+
+def _is_call(event: Event) -> bool:
+    """Whether a model calls the function, and no layer that was counted where it was made."""
+    return "layer" not in event.facts and (bool(event.facts["inside"]) or looks_like_building(event.function))
+
+
+def _stacked(events: Sequence[Event]) -> list[Signal]:
+    """A stack of sigmoid or tanh layers as the program builds it, with every repetition counted."""
+    kinds = {event.subject.kind for event in events if isinstance(event.subject, Layer) and event.kind == "layer"}
+    if kinds & (_NORMS | _GATED) or any(event.kind == "residual" for event in events):
+        return []
+    built = [(times(event), event) for event in events if event.kind == "layer" and _is_squashing(event)]
+    groups = [built, *_applied(events)]
+    most = max(groups, key=lambda rows: sum(count for count, _ in rows))
+    layers = sum(count for count, _ in most)
+    if layers < DEEP:
+        return []
+    event = max(most, key=lambda row: row[0])[1]
+    layer = event.facts.get("layer", event.subject)
+    if isinstance(layer, Layer) and layer.place is not None:
+        return [_deep(layers, layer.kind.lower(), _cited(layer.place))]
+    return [_deep(layers, str(event.facts["act"]), _cited(event.place))]
+
+
+def _applied(events: Sequence[Event]) -> list[list[tuple[int, Event]]]:
+    """The activations of each time that a network is gone through, with their numbers."""
+    made = {event.subject.number: times(event) for event in events if event.kind in {"layer", "module"}
+            and isinstance(event.subject, Layer | Instance)}  # fmt: skip
+    found: dict[tuple[int, str], list[tuple[int, Event]]] = defaultdict(list)
+    waiting: list[Event] = []
+    for event in events:
+        if event.kind == "activation" and (event.facts["inside"] or looks_like_building(event.function)):
+            waiting.append(event)
+        elif event.kind == "output":
+            found[event.at, ""] = [(_times(row, len(event.turns), made), row) for row in waiting]
+            waiting = []
+    for row in waiting:
+        found[0, row.function].append((_times(row, 0, made), row))
+    return list(found.values())
+
+
+def _times(event: Event, outer: int, made: dict[int, int]) -> int:
+    layer = event.facts.get("layer")
+    built = made.get(layer.number, 1) if isinstance(layer, Layer) else 1
+    return built if built != 1 else times(event, outer, made)
 
 
 def _deep(layers: int, name: str, place: Citation) -> Signal:
@@ -82,87 +158,5 @@ def _deep(layers: int, name: str, place: Citation) -> Signal:
     return Signal(id="deep-saturating-stack", claim=claim, strength=strength, citations=[place], facts=facts)
 
 
-def squashing(code: Sequence[CodeUnit], settings: Sequence[Setting]) -> list[Signal]:
-    """Sigmoid or tanh between the layers, and whether there are many of them with no way around."""
-    for unit in code:
-        if "model" not in unit.traits:
-            continue
-        uses = list(_squashing(unit.tree))
-        if not uses:
-            continue
-        node = uses[0][0]
-        place = _cited(unit, node)
-        found = [Signal(id="squashing-in-code", claim=f"`{place.quote}`", citations=[place])]
-        layers = len(uses)
-        if any(loop for _, loop in uses):
-            depth = named(settings, *_DEPTHS)
-            configured = float(depth.value) if depth is not None else _depth_by_default(unit.tree)
-            layers = max(layers, int(configured) if configured < 1000 else 3)
-        if layers >= DEEP and not _has_relief(unit.tree):
-            found.append(_deep(layers, _plain(node), place))
-        return found
-    return []
-
-
-def _depth_by_default(tree: ast.Module) -> float:
-    """The number of layers that a constructor takes when nobody says otherwise: `def __init__(self, depth=10)`."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            arguments = [*node.args.args[len(node.args.args) - len(node.args.defaults) :], *node.args.kwonlyargs]
-            for name, given in zip(arguments, [*node.args.defaults, *node.args.kw_defaults], strict=True):
-                number = getattr(given, "value", None)
-                if name.arg in _DEPTHS and isinstance(number, int):
-                    return float(number)
-    return 3.0
-
-
-def _plain(node: ast.Call) -> str:
-    return name_of(node.func).lower()
-
-
-def _cited(unit: CodeUnit, node: ast.Call) -> Citation:
-    return cite_line(unit.path, unit.file_line(node.lineno), "the activation", unit.quote(node.lineno))
-
-
-def _squashing(tree: ast.Module) -> Iterator[tuple[ast.Call, bool]]:
-    """Calls of squashing activations inside model classes, and whether a loop repeats them."""
-    for model in ast.walk(tree):
-        if not isinstance(model, ast.ClassDef) and not _builds(model):
-            continue
-        inside = [inner for loop in ast.walk(model) if _repeats(loop) for inner in ast.walk(loop)]
-        looped = {id(inner) for inner in inside}
-        again = {name_of(inner.func) for inner in inside if isinstance(inner, ast.Call)}
-        kept = {id(node.value): name_of(node.targets[0]) for node in ast.walk(model) if isinstance(node, ast.Assign)}
-        for node in ast.walk(model):
-            if isinstance(node, ast.Call) and name_of(node.func) in _SQUASHING:
-                # `self.act = nn.Sigmoid()` counts as often as a loop calls `self.act`.
-                yield node, id(node) in looped or kept.get(id(node), "") in again
-
-
-def _builds(node: ast.AST) -> bool:
-    """A function that makes a network, or a network written out at the top of a script."""
-    if isinstance(node, ast.For):  # `for _ in range(depth): layers += [nn.Linear(…), nn.Sigmoid()]`
-        return any(isinstance(part, ast.Call) and name_of(part.func) in _LINEAR for part in ast.walk(node))
-    if isinstance(node, ast.FunctionDef):
-        return any(word in node.name.lower() for word in ("net", "model", "build", "mlp", "make"))
-    return isinstance(node, ast.Call) and name_of(node.func) == "Sequential"
-
-
-def _repeats(node: ast.AST) -> bool:
-    return isinstance(node, ast.For | ast.ListComp | ast.GeneratorExp | ast.While)
-
-
-def _has_relief(tree: ast.Module) -> bool:
-    """A normalisation, a gated cell, or `x = x + f(x)`."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and name_of(node.func) in _NORMS | _GATED:
-            return True
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Add):
-            target = name_of(node.targets[0])
-            if target and target in {name_of(node.value.left), name_of(node.value.right)} and _calls(node.value):
-                return True
-    return False
-
-
-def _calls(node: ast.expr) -> bool:
-    return any(isinstance(part, ast.Call) for part in ast.walk(node))
+def _cited(place: Place) -> Citation:
+    return cite_line(place.unit.path, place.unit.file_line(place.line), "the activation", place.quote)

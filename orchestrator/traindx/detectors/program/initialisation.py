@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 
-from traindx.contract import Fact, Signal, Value
+from traindx.contract import Fact, Signal
+from traindx.contract import Value as Row
 from traindx.detectors.citing import cite_line
 from traindx.program.analysis import Analysis
-from traindx.program.calling import Call
-from traindx.program.values import number
+from traindx.program.guessing import looks_like_weights
+from traindx.program.library.initialising import SETTING, is_constant
+from traindx.program.library.layers import NORMS
+from traindx.program.queries import mentions, tests_around
+from traindx.program.trace import Event
+from traindx.program.uncalled import events_beside
+from traindx.program.values import Layer, Place, Value
 from traindx.readers.code.codeunit import CodeUnit
-from traindx.readers.code.syntax import name_of, number_of
+from traindx.readers.code.syntax import name_of
 
 SIGNALS = {
     "init-too-wide": "weights are drawn with a spread far above 1/sqrt(inputs)",
@@ -27,16 +34,15 @@ WIDEST_GAIN = 3.0
 LOWEST_BIAS = -0.5
 """scaled inputs with ordinary weights give sums of about one; a unit that starts lower than that rarely fires"""
 _NOT_WEIGHTS = {"bias", "norm", "bn", "ln", "gamma", "beta", "scale", "batchnorm", "layernorm", "running", "alpha", "b"}
-_GAINS = {"xavier_normal_", "xavier_uniform_", "orthogonal_", "kaiming_normal_", "kaiming_uniform_"}
-_HAND_WRITTEN = re.compile(r"[Ww](?:eights?)?_?(?:\d|[a-z]{1,3}|in|out|hidden)?")
+_WEIGHTS = {"weight", "w", "p", "param", "parameter", "weights", "kernel", "data", "hh", "ih"}
 _ANY_LAYER = {"weight", "linear", "conv", "conv1d", "conv2d", "lstm", "gru", "rnn", "dense"}
 """names that choose a kind of layer or parameter, not one part of the model"""
 _LAST_LAYER = re.compile(r"\[-1\]|\b\w*(?:out|final|last|head)\w*\.parameters")
-_CONSTANTS = {"zeros_": 0.0, "ones_": 1.0, "zero_": 0.0}
-_LOOP_VARIABLES = {"m", "p", "param", "parameter", "module", "layer", "l", "w", "mod"}
+_SIZES = frozenset({"dim", "ndim", "ndimension", "shape", "size"})
+_RECTIFIERS = ("ReLU", "relu", "ReLU6", "relu_")
 
 
-class Initialisation(Value):
+class Initialisation(Row):
     """One statement that sets weights."""
 
     path: str
@@ -48,10 +54,18 @@ class Initialisation(Value):
     """the value that every bias starts with, where it is far below zero"""
 
 
-def initialisations(code: Sequence[CodeUnit], analyses: Sequence[Analysis] = ()) -> list[Initialisation]:
-    """Every statement that sets weights; numbers that come from elsewhere are those of the followed program."""
-    followed = {node: call for analysis in analyses for node, call in analysis.machine.in_place.items()}
-    return [row for unit in code for row in _in_file(unit, followed)]
+def initialisations(code: Sequence[CodeUnit], analyses: Sequence[Analysis]) -> list[Initialisation]:
+    """Every statement that sets weights, in the programs and in functions that nothing calls."""
+    wanted = {unit.path: at for at, unit in enumerate(code)}
+    events = [event for analysis in analyses for event in analysis.trace.of("initialised")]
+    events += events_beside(analyses, _sets, "initialised")
+    rectified = any(mentions(analysis, *_RECTIFIERS) for analysis in analyses)
+    statements: dict[int, list[Event]] = {}
+    for event in events:
+        if event.place.unit.path in wanted:
+            statements.setdefault(id(event.place.node), []).append(event)
+    rows = [row for found in _statements(list(statements.values())) if (row := _measured(found, rectified)) is not None]
+    return sorted(rows, key=lambda row: (wanted[row.path], row.line))
 
 
 def detect(found: Sequence[Initialisation]) -> list[Signal]:
@@ -94,127 +108,125 @@ def _signal(name: str, rows: Sequence[Initialisation]) -> Signal:
     return Signal(id=name, claim=claim, strength=strength, citations=places, facts=facts)
 
 
-def _in_file(unit: CodeUnit, followed: Mapping[int, Call]) -> Iterator[Initialisation]:
-    yield from _written_out(unit)
-    last_layer = {id(part) for loop in ast.walk(unit.tree) if _over_last_layer(loop) for part in ast.walk(loop)}
-    chosen = _chosen_by_name(unit.tree)
-    for node in ast.walk(unit.tree):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or id(node) in last_layer:
-            continue
-        low = _low_bias(node, unit)
-        if low is not None and not chosen.get(id(node)):
-            line, text = unit.file_line(node.lineno), unit.quote(node.lineno)
-            yield Initialisation(path=unit.path, line=line, text=text, spread=None, constant=False, bias=low)
-            continue
-        measured = _measured(node, node.func.attr, followed.get(id(node)))
-        if measured is None:
-            continue
-        spread, constant = measured
-        names = chosen.get(id(node), frozenset())
-        # Zeros for the projections at the end of a block, and N(0, 1) for an embedding, are customs that learn.
-        if names and (constant or any("emb" in name for name in names)):
-            continue
-        line, text = unit.file_line(node.lineno), unit.quote(node.lineno)
-        yield Initialisation(path=unit.path, line=line, text=text, spread=spread, constant=constant)
+def _sets(node: ast.AST) -> bool:
+    """Whether a piece of source may set weights."""
+    if isinstance(node, ast.Call):
+        return name_of(node.func) in SETTING
+    written = isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+    return isinstance(node, ast.Assign) and written and looks_like_weights(name_of(node.targets[0]))
 
 
-def _chosen_by_name(tree: ast.Module) -> dict[int, frozenset[str]]:
-    """The statements that set only the weights of some names (`if "proj" in name:`), with what the names hold."""
-    found: dict[int, frozenset[str]] = {}
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.If):
-            continue
-        words = {
-            part.value.lower()
-            for part in ast.walk(node.test)
-            if isinstance(part, ast.Constant) and isinstance(part.value, str)
-        }
-        told = frozenset(word for word in words if word.strip(".") not in _ANY_LAYER)
-        for inner in (part for statement in node.body for part in ast.walk(statement)) if told else ():
-            found[id(inner)] = found.get(id(inner), frozenset()) | told
+def _statements(found: list[list[Event]]) -> list[list[Event]]:
+    """Without the one weight matrix of a hand-written linear model: only two or more make a network."""
+    written = Counter(rows[0].place.unit.path for rows in found if rows[0].facts["name"] == "written")
+    return [rows for rows in found if rows[0].facts["name"] != "written" or written[rows[0].place.unit.path] > 1]
+
+
+def _measured(events: Sequence[Event], rectified: bool) -> Initialisation | None:
+    """What one statement does to all that it is done to; None where it sets no weights."""
+    names = _chosen(events[0].place)
+    row = Initialisation(path="", line=0, text="", spread=None, constant=False)
+    biases = [event for event in events if _is_low_bias(event)]
+    weights = [event for event in events if _is_weight(event)]
+    if biases and rectified and not names and _is_every(biases):
+        return _placed(row, biases[0]).model_copy(update={"bias": biases[0].facts["value"]})
+    if not weights or _is_of_small_ones(weights[0].place):
+        return None
+    first, name = weights[0], str(weights[0].facts["name"])
+    if name == "written":
+        return _placed(row, first).model_copy(update={"constant": True})
+    if _over_last_layer(first):
+        return None
+    # Zeros for the projections at the end of a block, and N(0, 1) for an embedding, are customs that learn.
+    constant = is_constant(name) and _is_every([event for event in weights if not _is_embedding(event)])
+    if names and (constant or any("emb" in told for told in names)):
+        return None
+    spreads = [(spread, event) for event in weights if (spread := _spread(event)) is not None]
+    spreads = [(spread, event) for spread, event in spreads if spread <= WIDEST or not _is_embedding(event)]
+    if not spreads and not is_constant(name):
+        return None
+    spread = max((spread for spread, _ in spreads), default=None)
+    return _placed(row, first).model_copy(update={"spread": spread, "constant": constant})
+
+
+def _placed(row: Initialisation, event: Event) -> Initialisation:
+    unit, place = event.place.unit, event.place
+    return row.model_copy(update={"path": unit.path, "line": unit.file_line(place.line), "text": place.quote})
+
+
+def _spread(event: Event) -> float | None:
+    gain, spread = event.facts["gain"], event.facts["spread"]
+    told = spread if gain is None else WIDEST * gain / WIDEST_GAIN
+    return float(told) if told is not None else None
+
+
+def _is_embedding(event: Event) -> bool:
+    return isinstance(event.subject, Layer) and event.subject.kind.startswith("Embedding")
+
+
+def _is_weight(event: Event) -> bool:
+    """Whether what is set is a layer's weight: `p` of a loop over parameters is one, a bias or a norm is not."""
+    layer, target = event.subject, event.facts["target"]
+    if _known(layer) and isinstance(layer, Layer):
+        plain = layer.kind != "PReLU" and not NORMS.search(layer.kind)
+        return plain and str(event.facts["part"]).startswith("weight")
+    if event.facts["name"] == "written":
+        return True
+    words = {word for part in ast.walk(target) for word in name_of(part).lower().split("_")} if target else set()
+    classes = _asked_classes(event.place)
+    others = bool(classes) and all(NORMS.search(name) or name.startswith("Embedding") for name in classes)
+    return bool(words & _WEIGHTS) and not words & _NOT_WEIGHTS and not others
+
+
+def _known(layer: Value) -> bool:
+    """Whether a layer is one whose kind is known."""
+    return isinstance(layer, Layer) and not layer.guessed and layer.kind not in {"?", "pretrained", "Parameter"}
+
+
+def _is_every(events: Sequence[Event]) -> bool:
+    """Whether it is done to the layers in turn, whichever they are, and not to one chosen head or gate."""
+    layers = {event.subject.number for event in events if isinstance(event.subject, Layer) and _known(event.subject)}
+    unknown = any(not _known(event.subject) for event in events)
+    return bool(events and events[0].facts["whichever"]) and (unknown or len(layers) > 1)
+
+
+def _is_low_bias(event: Event) -> bool:
+    value = event.facts["value"]
+    return event.facts["part"] == "bias" and value is not None and value <= LOWEST_BIAS and _sets_bias(event)
+
+
+def _sets_bias(event: Event) -> bool:
+    return name_of(event.facts["target"]) == "bias" and event.facts["name"] in {"constant_", "fill_"}
+
+
+def _asked_classes(place: Place) -> list[str]:
+    """The classes that a layer must be of: `Linear` and `Conv2d` of `isinstance(m, (nn.Linear, nn.Conv2d))`."""
+    found: list[str] = []
+    for test, holds in tests_around(place):
+        if holds and isinstance(test, ast.Call) and name_of(test.func) == "isinstance" and len(test.args) > 1:
+            given = test.args[1]
+            found += [name_of(part) for part in (given.elts if isinstance(given, ast.Tuple) else [given])]
     return found
 
 
-def _over_last_layer(node: ast.AST) -> bool:
+def _chosen(place: Place) -> frozenset[str]:
+    """What the names hold for which alone a statement is meant: `if "proj" in name:`."""
+    words = {word for test, holds in tests_around(place) if holds for word in _texts(test)}
+    return frozenset(word for word in words if word.strip(".") not in _ANY_LAYER)
+
+
+def _texts(test: ast.expr) -> set[str]:
+    found = (part.value for part in ast.walk(test) if isinstance(part, ast.Constant))
+    return {told.lower() for told in found if isinstance(told, str)}
+
+
+def _is_of_small_ones(place: Place) -> bool:
+    """Whether a statement is for what is no matrix, or not called a weight: `else` of `if p.dim() > 1:`."""
+    tests = [test for test, holds in tests_around(place) if not holds]
+    return any("weight" in _texts(test) or _SIZES & {name_of(part) for part in ast.walk(test)} for test in tests)
+
+
+def _over_last_layer(event: Event) -> bool:
     """`for p in net[-1].parameters()`: a last layer of zeros is a custom, and learns."""
-    return isinstance(node, ast.For) and _LAST_LAYER.search(ast.unparse(node.iter)) is not None
-
-
-def _written_out(unit: CodeUnit) -> Iterator[Initialisation]:
-    """Two or more weight matrices of a hand-written network that start as one constant; one alone is a linear model."""
-    filled = [
-        node
-        for node in ast.walk(unit.tree)
-        if isinstance(node, ast.Assign)
-        and _HAND_WRITTEN.fullmatch(name_of(node.targets[0]))
-        and isinstance(node.value, ast.Call)
-        and name_of(node.value.func) in {"full", "ones", "zeros", "constant"}
-    ]
-    for node in filled if len(filled) > 1 else []:
-        line, text = unit.file_line(node.lineno), unit.quote(node.lineno)
-        yield Initialisation(path=unit.path, line=line, text=text, spread=None, constant=True)
-
-
-def _measured(node: ast.Call, name: str, call: Call | None) -> tuple[float | None, bool] | None:
-    """The spread and whether it is a constant; None where this call sets no weights."""
-    functional = _is_init_module(node.func)
-    target = (
-        node.args[0] if functional and node.args else node.func.value if isinstance(node.func, ast.Attribute) else None
-    )
-    if target is None or not _is_weight(target):
-        return None
-    numbers = [number_of(argument) for argument in node.args]
-    keywords = {given.arg: number_of(given.value) for given in node.keywords if given.arg}
-    if call is not None:
-        numbers = [number(value) if told is None else told for told, value in zip(numbers, call.args, strict=False)]
-        keywords = {key: number(call.keywords.get(key)) if told is None else told for key, told in keywords.items()}
-    numbers = numbers[1:] if functional else numbers
-    if name in {"normal_", "trunc_normal_"}:
-        spread = keywords.get("std", numbers[1] if len(numbers) > 1 else 1.0)
-        return (spread, False) if spread is not None else None
-    if name == "uniform_":
-        high = keywords.get("b", keywords.get("to", numbers[1] if len(numbers) > 1 else 1.0))
-        return (high / 3**0.5, False) if high is not None else None
-    if name in _GAINS:
-        gain = keywords.get("gain", numbers[0] if numbers and "kaiming" not in name else 1.0)
-        return (WIDEST * gain / WIDEST_GAIN, False) if gain is not None else None
-    if name in _CONSTANTS or name in {"constant_", "fill_"}:
-        return None, _is_any_weight(target)
-    return None
-
-
-def _low_bias(node: ast.Call, unit: CodeUnit) -> float | None:
-    """The constant that `constant_(m.bias, -1.5)` or `m.bias.data.fill_(-1.5)` gives to the biases of every layer."""
-    if not isinstance(node.func, ast.Attribute) or node.func.attr not in {"constant_", "fill_"}:
-        return None
-    functional = _is_init_module(node.func)
-    target = node.args[0] if functional and node.args else node.func.value
-    given = next((row.value for row in node.keywords if row.arg in {"val", "value"}), None)
-    given = given or (node.args[-1] if node.args and not (functional and len(node.args) < 2) else None)
-    value = number_of(given) if given is not None else None
-    while isinstance(target, ast.Attribute) and target.attr == "data":
-        target = target.value
-    every = isinstance(target, ast.Attribute) and target.attr == "bias" and name_of(target.value) in _LOOP_VARIABLES
-    if not every or value is None or value > LOWEST_BIAS:
-        return None
-    return value if unit.names & {"ReLU", "relu", "ReLU6", "relu_"} else None
-
-
-def _is_init_module(function: ast.expr) -> bool:
-    owner = function.value if isinstance(function, ast.Attribute) else None
-    return name_of(owner) == "init"
-
-
-def _is_weight(node: ast.expr) -> bool:
-    """Whether the target is a layer's weight; `p` of a loop over parameters is one, a bias or a norm is not."""
-    words = {word for part in ast.walk(node) for word in name_of(part).lower().split("_")}
-    if words & _NOT_WEIGHTS:
-        return False
-    return bool(words & {"weight", "w", "p", "param", "parameter", "weights", "kernel", "data", "hh", "ih"})
-
-
-def _is_any_weight(node: ast.expr) -> bool:
-    """`p` or `m.weight`: the weight of whichever layer the loop is at, not one chosen head or gate."""
-    while isinstance(node, ast.Attribute) and node.attr in {"data", "weight"}:
-        node = node.value
-    return isinstance(node, ast.Name) and node.id in _LOOP_VARIABLES
+    loops = [turn.loop.node for turn in event.turns]
+    return any(isinstance(node, ast.For) and _LAST_LAYER.search(ast.unparse(node.iter)) for node in loops)

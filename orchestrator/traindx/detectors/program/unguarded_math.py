@@ -16,6 +16,7 @@ from traindx.program.trace import Event
 from traindx.program.uncalled import events_beside
 from traindx.program.values import Guess, Tensor
 from traindx.readers.code.codeunit import CodeUnit
+from traindx.readers.code.syntax import name_of
 
 SIGNALS = {
     "math-unguarded": "a log, sqrt, division or exp in the loss or the model is unguarded",
@@ -51,11 +52,18 @@ def operations(units: Sequence[CodeUnit], analyses: Sequence[Analysis]) -> list[
     """Every such operation on tensors that the programs reach, then those of functions that nothing calls."""
     wanted = {unit.path: at for at, unit in enumerate(units)}
     reached = [event for analysis in analyses for event in _that_count(analysis)]
-    beside = [event for event in events_beside(analyses, "math", frozenset(PARTIAL)) if _counts(event, True)]
+    beside = [event for event in events_beside(analyses, _computes, "math") if _counts(event, True)]
     rows = [(late, event) for late, events in ((False, reached), (True, beside)) for event in events]
     rows = [row for row in rows if row[1].place.unit.path in wanted]
     rows.sort(key=lambda row: (row[0], wanted[row[1].place.unit.path], row[1].place.line))
     return [event for _, event in rows]
+
+
+def _computes(node: ast.AST) -> bool:
+    """Whether a piece of source may be such an operation."""
+    if isinstance(node, ast.Call):
+        return name_of(node.func) in PARTIAL
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Pow)
 
 
 def _that_count(analysis: Analysis) -> Iterator[Event]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from traindx.detectors.curves.shape import Numbers
 from traindx.detectors.settings.scheduler_settings import Asked, Plan, Unclear, Unit, base_rate, scheduler_of
-from traindx.readers.code.codeunit import CodeUnit
+from traindx.program.analysis import Analysis
 from traindx.readers.model import Setting
 
 __all__ = ["Plan", "planned"]
@@ -17,14 +17,14 @@ __all__ = ["Plan", "planned"]
 _WARMUP_STEPS = ("warmup_steps", "num_warmup_steps", "warmup_iters", "warmup_updates", "lr_warmup_steps")
 
 
-def planned(settings: Sequence[Setting], code: Sequence[CodeUnit]) -> Plan | None:
+def planned(settings: Sequence[Setting], analyses: Sequence[Analysis]) -> Plan | None:
     """The schedule that config and code describe; None where there is none, or more than one."""
-    kind, call, certain = scheduler_of(settings, code)
+    kind, made, certain = scheduler_of(settings, analyses)
     base = base_rate(settings, kind)
     if kind not in _BUILDERS or base is None:
         return None
     try:
-        return _BUILDERS[kind](Asked(settings, kind, base, call, certain))
+        return _BUILDERS[kind](Asked(settings, kind, base, made, certain))
     except Unclear:
         return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +12,12 @@ import numpy as np
 
 from traindx.detectors.curves.shape import Numbers
 from traindx.detectors.settings.lookup import is_number, named, rates
-from traindx.readers.code.codeunit import CodeUnit
+from traindx.program.analysis import Analysis
+from traindx.program.queries import class_of
+from traindx.program.trace import Event
+from traindx.program.uncalled import events_beside
+from traindx.program.values import Guess, Made, Plain, Value, is_none
+from traindx.readers.code.syntax import name_of
 from traindx.readers.model import Setting
 from traindx.vocabulary.settings import EPOCH_NAMES, RATE_NAMES, SCHEDULER, STEP_NAMES
 
@@ -39,6 +44,8 @@ _POSITIONS = {
     "OneCycleLR": ("optimizer", "max_lr", "total_steps"),
 }
 _HELPERS = {"get_linear_schedule_with_warmup": "linear", "get_cosine_schedule_with_warmup": "cosine"}
+_CLASS = re.compile(r"[A-Z]\w*LR|CosineAnnealingWarmRestarts|ReduceLROnPlateau|ChainedScheduler")
+_MAKING = ("scheduler", "own-scheduler", "foreign")
 _OTHER_SHAPES = {"anneal_strategy", "three_phase"}
 
 
@@ -68,11 +75,9 @@ class Unclear(Exception):
 class Asked:
     """What the settings say to one kind of schedule; every setting that was used is remembered."""
 
-    def __init__(
-        self, settings: Sequence[Setting], kind: str, base: Setting, call: ast.Call | None, certain: bool
-    ) -> None:
+    def __init__(self, settings: Sequence[Setting], kind: str, base: Setting, made: Made | None, certain: bool) -> None:
         self.kind, self.base = kind, float(base.value)
-        self._call, self._certain = call, certain
+        self._made, self._certain = made, certain
         self._settings = settings
         self._used = [base]
         self.epochs = named(settings, *EPOCH_NAMES)
@@ -84,8 +89,8 @@ class Asked:
         plain = [row for row in self._settings if not _of_a_class(row)]
         if own:
             row: Setting | None = own[0]
-        elif self._call is not None:
-            row = self._given(self._call, plain, names)
+        elif self._made is not None:
+            row = self._given(self._made, plain, names)
         else:
             row = named(plain, *names)
         if row is None:
@@ -93,14 +98,13 @@ class Asked:
         self._used.append(row)
         return float(row.value)
 
-    def _given(self, call: ast.Call, plain: Sequence[Setting], names: Sequence[str]) -> Setting | None:
+    def _given(self, made: Made, plain: Sequence[Setting], names: Sequence[str]) -> Setting | None:
         """The setting behind an argument such as `args.epochs` or `cfg["t_max"]`; None where the default holds."""
-        places = dict(zip(_POSITIONS.get(self.kind, ()), call.args, strict=False))
-        places |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+        places = dict(zip(_POSITIONS.get(self.kind, ()), made.args, strict=False)) | made.keywords
         value = next((places[name] for name in names if name in places), None)
-        if value is None:
+        if value is None or is_none(value):
             return None
-        row = named(plain, _last_name(value))
+        row = named(plain, _last_name(value)) if _last_name(value) else None
         if row is None:
             raise Unclear
         return row
@@ -136,25 +140,22 @@ def _of_a_class(row: Setting) -> bool:
     return re.match(r"[A-Z]\w*(?:LR|Restarts|Plateau)\.", row.key) is not None
 
 
-def _last_name(value: ast.expr) -> str:
-    """`epochs` of `args.epochs`, `cfg["epochs"]` and `EPOCHS`; nothing of what is computed."""
-    if isinstance(value, ast.Attribute):
-        return value.attr
-    if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant):
-        return str(value.slice.value)
-    return value.id if isinstance(value, ast.Name) else ""
+def _last_name(value: Value) -> str:
+    """`epochs` of `args.epochs`, `cfg["epochs"]` and a number bound to that name; nothing of what is computed."""
+    words = re.findall(r"\w+", value.name) if isinstance(value, Guess | Plain) else []
+    return str(words[-1]) if words else ""
 
 
-def scheduler_of(settings: Sequence[Setting], code: Sequence[CodeUnit]) -> tuple[str, ast.Call | None, bool]:
+def scheduler_of(settings: Sequence[Setting], analyses: Sequence[Analysis]) -> tuple[str, Made | None, bool]:
     """The one schedule that code or configuration name; with two of them nobody knows which one counts."""
-    built = [found for unit in code for found in _called(unit.tree).items()]
+    built = _built(analyses)
     if len(built) > 1:
         return "", None, False
     if built:
-        name, call = built[0]
-        other = any(keyword.arg in _OTHER_SHAPES for keyword in call.keywords)
+        name, made = built[0]
+        other = any(keyword in _OTHER_SHAPES for keyword in made.keywords)
         # What a helper is given is computed as a rule; the run's length stands in for it.
-        return _HELPERS.get(name, name) if not other else "", call if name in _TORCH else None, name in _TORCH
+        return _HELPERS.get(name, name) if not other else "", made if name in _TORCH else None, name in _TORCH
     for row in settings:
         if isinstance(row.value, str) and SCHEDULER.search(row.key) and not _of_a_class(row):
             kind = next((kind for kind, form in _WORDS if form.search(row.value)), "")
@@ -163,16 +164,30 @@ def scheduler_of(settings: Sequence[Setting], code: Sequence[CodeUnit]) -> tuple
     return "", None, False
 
 
-def _called(tree: ast.Module) -> dict[str, ast.Call]:
-    names: dict[str, ast.Call] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if name in _HELPERS or re.fullmatch(
-                r"[A-Z]\w*LR|CosineAnnealingWarmRestarts|ReduceLROnPlateau|ChainedScheduler", name
-            ):
-                names[name] = node
-    return names
+def _built(analyses: Sequence[Analysis]) -> list[tuple[str, Made]]:
+    """The schedulers that the programs make, each once for a file, with the last one's arguments."""
+    events = [event for analysis in analyses for event in analysis.trace.of(*_MAKING)]
+    events += events_beside(analyses, _makes, *_MAKING)
+    found = {(event.place.unit.path, name): made for event in events for name, made in _scheduler(event)}
+    return [(name, made) for (_, name), made in found.items()]
+
+
+def _scheduler(event: Event) -> Iterator[tuple[str, Made]]:
+    """The class of a scheduler with its arguments, also of one that only its name tells of."""
+    made = event.subject
+    if event.kind == "scheduler" and isinstance(made, Made):
+        name = class_of(made)
+    else:
+        call = event.facts["call"]
+        name = str(event.facts["name"]).rpartition(".")[2]
+        made = Made(kind="scheduler", args=tuple(call.args), keywords=call.keywords)
+    if name in _HELPERS or _CLASS.fullmatch(name):
+        yield name, made
+
+
+def _makes(node: ast.AST) -> bool:
+    name = name_of(node.func) if isinstance(node, ast.Call) else ""
+    return name in _HELPERS or _CLASS.fullmatch(name) is not None
 
 
 def base_rate(settings: Sequence[Setting], kind: str) -> Setting | None:

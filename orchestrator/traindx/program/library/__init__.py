@@ -21,6 +21,7 @@ from traindx.program.library import (
     tensors,
     training,
 )
+from traindx.program.library.initialising import SETTING, initialised
 from traindx.program.values import (
     UNKNOWN,
     Class,
@@ -116,6 +117,8 @@ def call_method_of(m: Machine, owner: Value, name: str, call: Call) -> Value:
 
 def _method_of(m: Machine, owner: Value, name: str, call: Call) -> Value:
     found: Value | None = None
+    if name in SETTING and isinstance(owner, Guess):
+        initialised(m, name, owner, call, call.args)
     if isinstance(owner, Tensor):
         found = tensors.method(m, owner, name, call)
     elif isinstance(owner, Made):

@@ -108,7 +108,20 @@ def _of_mapping(m: Machine, owner: Mapping, name: str, call: Call) -> Value | No
 
 
 def _of_parameters(m: Machine, owner: Parameters, name: str, call: Call) -> Value | None:
-    if name in {"zero_", "fill_", "normal_", "uniform_", "copy_", "mul_", "add_", "sub_", "data", "div_", "lerp_"}:
+    if name in {
+        "zero_",
+        "fill_",
+        "normal_",
+        "uniform_",
+        "trunc_normal_",
+        "copy_",
+        "mul_",
+        "add_",
+        "sub_",
+        "data",
+        "div_",
+        "lerp_",
+    }:
         m.event("overwritten", call.node, owner, name=name)
         initialised(m, name, owner, call, call.args)
         if name in {"zero_"}:

@@ -13,6 +13,7 @@ from traindx.program.values import (
     Plain,
     Tensor,
     Value,
+    number,
     text,
     whole,
 )
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 _ACTIVATED = frozenset(["keras Dense", "keras Activation", "keras Softmax", "keras ReLU", "keras Conv1D",
                         "keras Conv2D", "keras Conv3D", "keras Conv2DTranspose", "keras SeparableConv2D"])  # fmt: skip
 """layers that are linear where no activation is given; of others nothing is known"""
+_SPREADS = {
+    "keras RandomNormal": (1, "stddev", "normal_"), "keras TruncatedNormal": (1, "stddev", "trunc_normal_"),
+    "keras RandomUniform": (1, "maxval", "uniform_"),
+}  # fmt: skip
+"""initializers that are given their spread: its place, its name, and what they do"""
 _PIXELS = frozenset(["mnist", "fashion_mnist", "cifar10", "cifar100"])
 
 
@@ -45,8 +51,21 @@ def call(m: Machine, full: str, call: Call) -> Value:
     if last.lower().endswith(("crossentropy", "error")):
         return Made(kind=f"keras-loss {last}", args=tuple(call.args), keywords=call.keywords, place=place)
     if last[:1].isupper():
-        return Layer(kind=f"keras {last}", args=tuple(call.args), keywords=call.keywords, place=place)
+        layer = Layer(kind=f"keras {last}", args=tuple(call.args), keywords=call.keywords, place=place)
+        _drawn(m, layer, call)
+        return layer
     return Guess(last)
+
+
+def _drawn(m: Machine, layer: Layer, call: Call) -> None:
+    """Note with which spread a layer's initializer draws its weights, where that is given as a number."""
+    given = layer.keywords.get("kernel_initializer")
+    at, argument, name = _SPREADS.get(given.kind, (0, "", "")) if isinstance(given, Layer) else (0, "", "")
+    if isinstance(given, Layer) and name:
+        told = number(given.keywords.get(argument, given.args[at] if len(given.args) > at else None))
+        spread = told / 3**0.5 if told is not None and name == "uniform_" else told
+        facts = {"value": None, "gain": None, "target": None, "whichever": False}
+        m.event("initialised", call.node, layer, part="weight", name=name, spread=spread, **facts)
 
 
 def method(m: Machine, owner: Layer | Instance, name: str, call: Call) -> Value | None:

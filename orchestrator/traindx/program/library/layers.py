@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from traindx.program.library import recurrent, shapes
 from traindx.program.library.graphs import mixed
 from traindx.program.library.initialising import first_value, initialised
-from traindx.program.library.tensors import ACTIVATIONS, activated
+from traindx.program.library.tensors import ACTIVATIONS, SQUASHING, activated
 from traindx.program.ranges import FREE
 from traindx.program.values import (
     LEAF,
@@ -150,10 +150,17 @@ def children(layer: Layer | Instance) -> list[Value]:
 
 def apply(m: Machine, layer: Layer | Instance, call: Call) -> Value:
     """Go forward."""
-    if not m.inside_modules:
-        from traindx.program.library.modules import modes
+    if m.inside_modules:
+        return _applied(m, layer, call)
+    from traindx.program.library.modules import modes
 
-        m.event("forward", call.node, layer, call=call, **modes(layer))
+    m.event("forward", call.node, layer, call=call, **modes(layer))
+    made = _applied(m, layer, call)
+    m.event("output", call.node, layer, value=made)
+    return made
+
+
+def _applied(m: Machine, layer: Layer | Instance, call: Call) -> Value:
     if isinstance(layer, Instance):
         return opaque(m, layer, call)
     kind = layer.kind
@@ -167,6 +174,8 @@ def apply(m: Machine, layer: Layer | Instance, call: Call) -> Value:
     if kind in ACTIVATING:
         dim = layer.keywords.get("dim", layer.args[0] if layer.args and kind.endswith("Softmax") else None)
         made = activated(m, ACTIVATING[kind], given, call, [])
+        if ACTIVATING[kind] in SQUASHING:
+            m.trace.events[-1].facts["layer"] = layer
         if ACTIVATING[kind].endswith("softmax"):
             m.trace.events[-1].facts["dim"] = whole(dim)
             m.trace.events[-1].place = applied_at(m, layer, call)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _CHAINED = frozenset(["to", "cuda", "cpu", "float", "double", "half", "bfloat16", "share_memory", "type", "compile",
                       "gradient_checkpointing_enable", "to_empty", "xpu"])  # fmt: skip
 _BOTH = Layer | Instance
+FEW = 8
+"""modules that a function is applied to, whatever their kind"""
 MOST = 24
 """modules inside a module that are gone through one by one"""
 
@@ -59,7 +61,7 @@ def method(m: Machine, owner: Layer | Instance, name: str, call: Call) -> Value 
     if name == "forward":
         return _forward(m, owner, call)
     if name in {"state_dict", "load_state_dict"}:
-        m.event(name.replace("_", "-"), call.node, owner)
+        m.event(name.replace("_", "-"), call.node, owner, given=call.argument(0, "state_dict"))
         return Guess("state_dict") if name == "state_dict" else Plain(None)
     if name == "register_buffer":
         given = call.argument(1, "tensor")
@@ -204,13 +206,24 @@ def _cast(m: Machine, owner: Layer | Instance, name: str, call: Call) -> None:
 
 
 def _applied(m: Machine, owner: Layer | Instance, call: Call) -> Value:
-    """`model.apply(init)`: the function is followed for each layer, at most for a few."""
+    """`model.apply(init)`: the function is followed for each layer, for a few of each kind."""
     from traindx.program.calling import Call as Inner
     from traindx.program.calling import call_value
 
-    for layer in descendants(owner)[:8]:
+    for layer in _of_each_kind(descendants(owner)):
         call_value(m, call.args[0], Inner(call.node, [layer], {}))
     return owner
+
+
+def _of_each_kind(layers: list[Layer]) -> list[Layer]:
+    """The first few layers, and two of each kind that is not among them."""
+    found = layers[:FEW]
+    seen = [layer.kind for layer in found] * 2
+    for layer in layers[FEW:]:
+        if seen.count(layer.kind) < 2:
+            seen.append(layer.kind)
+            found.append(layer)
+    return found
 
 
 def _inside(m: Machine, owner: Layer | Instance, name: str) -> Value:

@@ -41,6 +41,8 @@ ACTIVATIONS = {
     "sigmoid_": "sigmoid", "tanh_": "tanh", "hardsigmoid": "sigmoid", "gumbel_softmax": "softmax", "glu": "glu",
     "prelu": "leaky", "celu": "elu", "logsumexp": "",
 }  # fmt: skip
+SQUASHING = frozenset({"sigmoid", "tanh"})
+"""activations with next to no gradient on both sides"""
 SAME = frozenset(
     [
         "contiguous", "float", "double", "half", "bfloat16", "to", "cuda", "cpu", "clone", "type", "type_as", "int",
@@ -187,6 +189,8 @@ def activated(m: Machine, act: str, owner: Tensor, call: Call, args: Sequence[Va
     made = owner.but(graph=graph, sure=sure, deps=deps, act=act, act_at=m.place(call.node), act_dim=whole(dim))
     held = after_act(act, owner.range or ANY)
     made = made.but(marks=marks | ({"saved"} if graph else frozenset()), loss=None, range=held if held.known else None)
+    if act in SQUASHING:
+        m.event("activation", call.node, owner, act=act, inside=m.in_a_model)
     if act == "relu" and "sunk" in owner.marks and graph:
         m.event("sunken", call.node, owner)
     if act in {"softmax", "log_softmax"}:

@@ -127,6 +127,8 @@ def method(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
     if owner.kind == "scheduler":
         if name == "step":
             m.event("schedule", call.node, owner, call=call)
+        if name == "load_state_dict":
+            m.event("load-state-dict", call.node, owner, given=call.argument(0, "state_dict"))
         return Plain(None) if name in {"step", "load_state_dict"} else Guess(name)
     if owner.kind == "scaler":
         return _of_scaler(m, owner, name, call)
@@ -152,7 +154,7 @@ def _of_optimizer(m: Machine, owner: Made, name: str, call: Call) -> Value:
         m.journal.put(owner, "layers", owner.layers | layers)
         m.journal.put(owner, "known", owner.known and known)
     elif name in {"state_dict", "load_state_dict"}:
-        m.event(name.replace("_", "-"), call.node, owner)
+        m.event(name.replace("_", "-"), call.node, owner, given=call.argument(0, "state_dict"))
         return Guess("state_dict")
     return Plain(None)
 
@@ -162,6 +164,8 @@ def _of_scaler(m: Machine, owner: Made, name: str, call: Call) -> Value:
     if name == "scale" and isinstance(first, Tensor):
         return first.marked("amp-scaled")
     m.event("scaler", call.node, owner, name=name, optimizer=first)
+    if name == "load_state_dict":
+        m.event("load-state-dict", call.node, owner, given=first)
     if name == "step" and isinstance(first, Made) and first.kind == "optimizer":
         m.event("step", call.node, first, scaler=owner, autocast=m.autocast)
     elif name == "step":
@@ -180,6 +184,8 @@ def _of_accelerator(m: Machine, owner: Made, name: str, call: Call) -> Value:
         m.event("clip", call.node, Parameters(NOTHING, False), by="norm", threshold=call.argument(1, "max_norm"))
     if name in {"gather", "gather_for_metrics", "reduce", "all_gather", "unwrap_model"} and call.args:
         return call.args[0]
+    if name == "load_state":
+        m.event("load-state-dict", call.node, owner, given=None)
     if name in {"accumulate", "autocast", "no_backward_sync"}:
         return Made(kind="accumulate" if name == "accumulate" else "managed", place=m.place(call.node))
     return Guess(name)
@@ -237,6 +243,9 @@ def by_name(m: Machine, owner: Value, name: str, call: Call) -> Value | None:
     if name == "clip_gradients":
         m.event("clip", call.node, Parameters(NOTHING, False), by="norm", threshold=UNKNOWN)
         return Plain(None)
+    if name == "load_state_dict" and isinstance(owner, Guess):
+        m.event("load-state-dict", call.node, owner, given=call.argument(0, "state_dict"))
+        return Guess(name)
     if isinstance(owner, Instance | Layer | Guess) and name in {"optimizers", "lr_schedulers"}:
         return Made(kind=name[:-1] if name == "optimizers" else "scheduler", known=False)
     return None
