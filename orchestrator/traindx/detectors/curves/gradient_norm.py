@@ -35,7 +35,7 @@ def against_the_break(goal: Objective | None, norms: Series) -> list[Signal]:
     """Whether the norm exploded, and before, with or after the break; over the whole run where nothing broke."""
     onset = None if goal is None else goal.shape.broke
     if goal is None or onset is None or (goal.series.axis != norms.axis and goal.series.source != norms.source):
-        return [_without_break(norms)]
+        return _without_break(norms)
     loss = goal.series
     at = moment(norms, loss, onset)
     calm = _level(norms, 0, at)
@@ -61,18 +61,20 @@ def against_the_break(goal: Objective | None, norms: Series) -> list[Signal]:
     return []
 
 
-def _without_break(norms: Series) -> Signal:
+def _without_break(norms: Series) -> list[Signal]:
     top = highest(norms)
     early, late = _level(norms, 0, max(1, len(norms) // 4)), _level(norms, 3 * len(norms) // 4, len(norms))
     if late > EXPLOSION * early:
         claim = f"`{norms.original}` grew from {early:.3g} to {late:.3g}"
-        return _signal("grad-norm-exploded", claim, norms, [top], {"grad_norm": late})
+        return [_signal("grad-norm-exploded", claim, norms, [top], {"grad_norm": late})]
+    if np.isnan(late):
+        return []
     usual, most = _level(norms, 0, len(norms)), float(norms.values[top])
     if most > BURST * usual > 0:
         claim = f"`{norms.original}` burst to {most:.3g} at {where(norms, top)}, where {usual:.3g} is usual"
-        return _signal("grad-norm-burst", claim, norms, [top], {"grad_norm": most, "onset": where(norms, top)})
+        return [_signal("grad-norm-burst", claim, norms, [top], {"grad_norm": most, "onset": where(norms, top)})]
     claim = f"`{norms.original}` went from {early:.3g} to {late:.3g}"
-    return _signal("grad-norm-steady", claim, norms, [len(norms) - 1], {})
+    return [_signal("grad-norm-steady", claim, norms, [len(norms) - 1], {})]
 
 
 def highest(norms: Series) -> int:
@@ -115,9 +117,12 @@ def lost(norms: Series) -> list[Signal]:
 
 
 def _level(norms: Series, first: int, last: int) -> float:
+    """The median of what is finite; where nothing is, a NaN has no size, and only Inf is large."""
     window = norms.values[first : max(last, first + 1)]
     finite = window[np.isfinite(window)]
-    return float(np.median(finite)) if len(finite) else float("inf")
+    if len(finite):
+        return float(np.median(finite))
+    return float("nan") if np.isnan(window).any() else float("inf")
 
 
 def _highest_within(norms: Series, first: int, last: int) -> float:
