@@ -64,6 +64,8 @@ _LOSS = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"[-+]?\d")
+_INFORMS = re.compile(r"(?:\S{1,30} ){0,2}I(?:\d{4})? (?:\S{1,30} ){0,3}\S{1,120}:\d{1,6}\] ")
+"""lines of Google's loggers that report no failure"""
 _OPEN_WARNING = re.compile(r"\w{1,60}Warning:\s{0,4}$")
 
 
@@ -74,7 +76,8 @@ def detect(
     printed: Collection[LogError] = (),
 ) -> list[Signal]:
     """The family of the first such line, where no root was read in its form (`printed` is what was read)."""
-    seen = [one for log in logs for one in rows(log, patterns, {(row.source, row.line) for row in printed})]
+    told_of = _read_in_form(printed)
+    seen = [one for log in logs for one in rows(log, patterns, told_of)]
     cause = first_cause([*read(_errors(seen, logged), patterns, logged)])
     if cause is None or cause.family is None:
         return []
@@ -127,13 +130,25 @@ def names_a_root(readings: Sequence[Reading]) -> bool:
     return any(not one.survived and (one.role == "root" or one.bare) for one in readings)
 
 
+def _read_in_form(printed: Iterable[LogError]) -> set[tuple[str, int]]:
+    """The lines of errors that were read: their tracebacks, as far as their frames go, and their messages."""
+    return {
+        (row.source, line)
+        for row in printed
+        for line in range(
+            row.line - (2 * len(row.frames) + 1 if row.frames else 0), row.line + len(row.more.splitlines()) + 1
+        )
+    }
+
+
 def rows(log: Excerpt, patterns: Sequence[ErrorPattern], known: Collection[tuple[str, int]]) -> list[LogError]:
     """The lines that hold the words of a family, and pairs of lines that hold them together."""
     families = [one for one in patterns if one.role in {"root", "cascade"}]
     others = [one for one in patterns if one.role in {"advice", "teardown", "survived", "warning"}]
     found = []
     for number, text in _asked(log):
-        if (log.source, number) in known:
+        before = log.lines[number - log.first - 1] if number > log.first else ""
+        if (log.source, number) in known or _OPEN_WARNING.search(before[-200:]):
             continue
         rest = log.lines[number - log.first + 1 : number - log.first + 2]
         for line in (text, f"{text.rstrip()} {rest[0].strip()}" if rest and not _NOT_SAID.match(rest[0]) else ""):
@@ -161,7 +176,7 @@ def _asked(log: Excerpt) -> Iterator[tuple[int, str]]:
             continue
         prefix = PREFIX.match(text)
         level = LEVEL.search(f"{prefix[0]} ") if prefix else None
-        if level is None or level[1] not in {"INFO", "DEBUG"}:
+        if (level is None or level[1] not in {"INFO", "DEBUG"}) and not _INFORMS.match(text):
             yield number, text[:LONGEST]
 
 
