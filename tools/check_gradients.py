@@ -77,7 +77,7 @@ def _of_the_norm(run: Run, norms: Series, limit: Setting | None, found: list[Sig
             *gradient_norm.faded(goal, norms),
             *found,
             *update_size.clipped(norms, limit),
-            *gradient_norm.lost(norms),
+            *gradient_norm.lost(norms, goal),
         ],
     )
 

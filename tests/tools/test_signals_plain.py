@@ -123,6 +123,7 @@ def steps(epoch: int, first: int, *times: float) -> list[str]:
     return [f"Epoch: [{epoch}][{first + n}/40]  Time {took:.3f}  Loss {5 + n % 3}.5" for n, took in enumerate(times)]
 
 
+BEFORE = ["step 810 loss 1.43 grad_norm 3.4", "step 820 loss 1.39 grad_norm 4.1"]
 GROWING = [0.4 + n / 20 + (n % 3) / 8 for n in range(30)]
 YOLO = "               Class      Images      Labels           P           R      mAP@.5"
 SHORT: list[Case] = [
@@ -131,6 +132,12 @@ SHORT: list[Case] = [
     case(GRADIENTS, "a norm that is NaN is no size",
          pasted(*(f"step {n} loss {2 - n / 50} grad_norm {'nan' if n > 5 else 1.5}" for n in range(1, 9))),
          "grad-norm-non-finite", "grad-norm-exploded grad-norm-steady"),
+    case(GRADIENTS, "a norm that is NaN as the loss is thrown up",
+         pasted(*BEFORE, "step 830 loss 2.3 grad_norm nan"),
+         "grad-norm-non-finite"),
+    case(GRADIENTS, "a step that was skipped",
+         pasted(*BEFORE, "step 830 loss 1.4 grad_norm nan"),
+         silent="grad-norm-non-finite"),
     case(GRADIENTS, "a norm that is NaN throughout",
          pasted(*(f"iteration {n}/900 | learning rate: 3.0E-04 | grad norm: nan |" for n in range(40, 44))),
          "grad-norm-non-finite", "grad-norm-exploded"),

@@ -29,6 +29,9 @@ BURST = 100.0
 TINY = 1e-5
 FADED = 0.05
 FEWEST = 5
+FEW = 3
+THROWN = 1.3
+"""a loss over the highest before it that no usual batch brings about"""
 
 
 def against_the_break(goal: Objective | None, norms: Series) -> list[Signal]:
@@ -105,15 +108,23 @@ def faded(goal: Objective | None, norms: Series) -> list[Signal]:
     return [_signal("grad-norm-faded", claim, norms, [0, len(norms) - 1], {"grad_norm": late})]
 
 
-def lost(norms: Series) -> list[Signal]:
+def lost(norms: Series, goal: Objective | None = None) -> list[Signal]:
     """A norm that is not finite at the end; a loss scaler makes the first few infinite on purpose."""
     bad = ~np.isfinite(norms.values)
-    tail = max(2, len(norms) // 10)
+    tail = 1 if goal is not None and _thrown_with(norms, goal) else max(2, len(norms) // 10)
     if not bad[-tail:].all():
         return []
     first = int(len(bad) - np.argmin(bad[::-1])) if not bad.all() else 0
     claim = f"`{norms.original}` is {norms.values[first]} from {where(norms, first)} to the end"
     return [_signal("grad-norm-non-finite", claim, norms, [first], {"onset": where(norms, first)})]
+
+
+def _thrown_with(norms: Series, goal: Objective) -> bool:
+    """Whether the last of a few values is a NaN beside a loss far above those before: a skipped step moves no loss."""
+    costs = goal.costs
+    if not FEW <= len(norms) < FEWEST or len(costs) != len(norms) or not np.isnan(norms.values[-1]) or goal.rewarded:
+        return False
+    return bool(np.isfinite(costs).all() and costs[:-1].min() > 0 and costs[-1] > THROWN * costs[:-1].max())
 
 
 def _level(norms: Series, first: int, last: int) -> float:
