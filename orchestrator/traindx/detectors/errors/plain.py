@@ -152,7 +152,8 @@ def rows(log: Excerpt, patterns: Sequence[ErrorPattern], known: Collection[tuple
             continue
         rest = log.lines[number - log.first + 1 : number - log.first + 2]
         for line in (text, f"{text.rstrip()} {rest[0].strip()}" if rest and not _NOT_SAID.match(rest[0]) else ""):
-            place = _names(line, families) if line else None
+            border = len(text.rstrip()) if line is not text else None
+            place = _names(line, families, border) if line else None
             if place is not None and not any(one.found_in(line) is not None for one in others):
                 words = line[max(0, place - SHOWN // 2) : place + SHOWN].strip()
                 rank = prefix_of(text, labelled=False)[1]
@@ -180,8 +181,8 @@ def _asked(log: Excerpt) -> Iterator[tuple[int, str]]:
             yield number, text[:LONGEST]
 
 
-def _names(text: str, families: Sequence[ErrorPattern]) -> int | None:
-    """Where the line holds the words of a family as what happened; None where it does not."""
+def _names(text: str, families: Sequence[ErrorPattern], border: int | None = None) -> int | None:
+    """Where the line holds the words of a family as what happened, across a border if there is one; None if nowhere."""
     if _NO_FAULT.search(text) or _WARNS.search(text):
         return None
     said = _QUOTED.sub(lambda quoted: " " * len(quoted[0]), text)
@@ -190,6 +191,8 @@ def _names(text: str, families: Sequence[ErrorPattern]) -> int | None:
         if family.found_in(text) is None:
             continue
         for found in family.places_in(said):
+            if border is not None and not found.start() < border < found.end():
+                continue
             begin = max(said.rfind(". ", 0, found.start()), said.rfind("; ", 0, found.start()), 0)
             sentence = len(re.findall(r"[A-Za-z]{2,}", found[0])) >= SENTENCE
             if (fails or sentence) and not _HYPOTHETICAL.search(said, begin, found.start()):
