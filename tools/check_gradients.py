@@ -54,7 +54,15 @@ def check_gradients(given: Input, run: Run) -> GradientReport:  # noqa: ARG001 -
 def _of_the_norm(run: Run, norms: Series, limit: Setting | None, found: list[Signal]) -> GradientReport:
     finite = np.isfinite(norms.values)
     if not finite.any():
-        raise NoData(f"`{norms.original}` in `{norms.source}` has no finite value")
+        return GradientReport(
+            series=norms.name,
+            source=norms.source,
+            usual=float("nan"),
+            highest=float("nan"),
+            highest_at=where(norms, 0),
+            non_finite=len(norms),
+            signals=[*found, *gradient_norm.lost(norms)],
+        )
     goal, usual, top = run.once(objective), float(np.median(norms.values[finite])), gradient_norm.highest(norms)
     return GradientReport(
         series=norms.name,
@@ -69,7 +77,7 @@ def _of_the_norm(run: Run, norms: Series, limit: Setting | None, found: list[Sig
             *gradient_norm.faded(goal, norms),
             *found,
             *update_size.clipped(norms, limit),
-            *gradient_norm.lost(norms),
+            *gradient_norm.lost(norms, goal),
         ],
     )
 

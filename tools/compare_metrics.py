@@ -27,7 +27,7 @@ class Together(ToolOutput):
 
 
 @tool(
-    needs=["series"],
+    needs=["series", "files"],
     emits={
         **latent.SIGNALS,
         **adversaries.SIGNALS,
@@ -51,7 +51,7 @@ def compare_metrics(given: Input, run: Run) -> Together:  # noqa: ARG001 - every
         *penalty.detect(run.once(objective), series),
         *(loss_scale.logged(series) or loss_scale.announced(heads)),
         *loss_scale.skipped(run.series),
-        *policy.detect(series, graders(run.program)),
+        *policy.detect([row for row in run.series if np.isfinite(row.values).all()], graders(run.program)),
         *no_labels.in_curves(run.once(objective), run.series),
         *_with_code(no_labels.in_logs(log_heads(run, no_labels.MOST_LINES)), run),
     ]

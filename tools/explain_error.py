@@ -4,16 +4,18 @@ from pydantic import Field
 
 from traindx.contract import ErrorSummary, Signal, Value
 from traindx.detectors.curves.objective import objective
-from traindx.detectors.errors import behind, families, named_path, rank_branch, restored, shapes, warnings
+from traindx.detectors.errors import behind, families, named_path, plain, rank_branch, restored, shapes, warnings
 from traindx.detectors.errors.root import Logged, Reading, first_cause, read
 from traindx.detectors.errors.telling import own_frame
 from traindx.readers import LogError, Run
-from traindx.readers.excerpts import error_tails, read_excerpt, small_texts
+from traindx.readers.excerpts import error_tails, log_tails, read_excerpt, small_texts
 from traindx.readers.model import Excerpt
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 from traindx.vocabulary.error_texts import error_patterns
 
 AROUND = 3
+TAIL = 64 << 10
+"""bytes of the end of a log in which an error without its form is looked for"""
 EMITS = {
     **families.SIGNALS,
     **warnings.SIGNALS,
@@ -21,6 +23,7 @@ EMITS = {
     **rank_branch.SIGNALS,
     **named_path.SIGNALS,
     **restored.SIGNALS,
+    **plain.SIGNALS,
 }
 
 
@@ -56,20 +59,24 @@ class ErrorReport(ToolOutput):
     left_out: int = 0
 
 
-@tool(needs=["errors"], emits=EMITS)
+@tool(needs=["errors", "files"], emits=EMITS)
 def explain_error(given: Input, run: Run) -> ErrorReport:
     """Explain the errors in the run's logs: which came first (root) and what merely followed (cascade, teardown) or was
     survived, over all ranks and files; what the message means, the values it names, and the user's own line behind it.
     """
     printed = [row for row in run.errors if row.kind == "error"]
     warned = [row for row in run.errors if row.kind == "warning"]
-    if not printed and not warned:
+    tails = list(log_tails(run, TAIL))
+    patterns = error_patterns(run.project)
+    logged = Logged(run.series, run.once(objective), error_tails(run))
+    readings = read(printed, patterns, logged)
+    loose = [] if plain.names_a_root(readings) else plain.detect(tails, patterns, logged, printed)
+    opened = plain.warnings(tails, patterns, logged, run.errors)
+    stated = plain.stated(tails, logged) if run.once(objective) is None else []
+    if not printed and not warned and not loose and not opened and not stated:
         logs = ", ".join(file.path for file in run.files if file.role == "log") or "no log file"
         raise NoData(f"no error or warning was printed; looked in: {logs}")
     most = given.max_errors
-    logged = Logged(run.series, run.once(objective), error_tails(run))
-    patterns = error_patterns(run.project)
-    readings = read(printed, patterns, logged)
     first = first_cause(readings)
     texts = list(small_texts(run)) if first is not None else []
     errors = sorted(
@@ -86,7 +93,9 @@ def explain_error(given: Input, run: Run) -> ErrorReport:
         left_out=max(0, len(errors) - most) + max(0, len(warned) - most),
         signals=[
             *_with_places(families.detect(printed, run.code, patterns, _last_value(run), logged), first, run, texts),
-            *warnings.detect([*printed, *warned], run.code, patterns),
+            *loose,
+            *stated,
+            *warnings.detect([*printed, *warned, *opened], run.code, patterns),
             *(shapes.detect(first, run.program, run.settings) if first is not None else []),
             *rank_branch.detect(readings, run.code),
             *_misfit(first, run, texts),

@@ -72,6 +72,10 @@ class ErrorPattern(Rule):
         found = next(match for one in self._each if (match := one.search(text)))
         return {name: value.strip() for name, value in found.groupdict().items() if value and value.strip()}
 
+    def places_in(self, text: str) -> list[re.Match[str]]:
+        """Where its texts stand in a line, each of them once."""
+        return [found for one in self._each if (found := one.search(text)) is not None]
+
     @cached_property
     def _each(self) -> tuple[re.Pattern[str], ...]:
         return tuple(re.compile(one, re.IGNORECASE) for one in self.matches) + tuple(map(re.compile, self.alone))

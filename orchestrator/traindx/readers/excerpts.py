@@ -69,6 +69,13 @@ def error_tails(run: Run, most: int = 64 << 10) -> Iterator[Excerpt]:
         yield read_tail(run, path, most)
 
 
+def log_tails(run: Run, most: int) -> Iterator[Excerpt]:
+    """The end of every log, read when asked for."""
+    for file in run.files:
+        if file.role == "log" and file.size:
+            yield read_tail(run, file.path, most)
+
+
 def read_text(run: Run, path: str, most: int) -> str:
     """The beginning of a text file, with its line ends."""
     with run.texts.open(path) as handle:

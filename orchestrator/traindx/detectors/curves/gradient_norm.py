@@ -29,13 +29,16 @@ BURST = 100.0
 TINY = 1e-5
 FADED = 0.05
 FEWEST = 5
+FEW = 3
+THROWN = 1.3
+"""a loss over the highest before it that no usual batch brings about"""
 
 
 def against_the_break(goal: Objective | None, norms: Series) -> list[Signal]:
     """Whether the norm exploded, and before, with or after the break; over the whole run where nothing broke."""
     onset = None if goal is None else goal.shape.broke
     if goal is None or onset is None or (goal.series.axis != norms.axis and goal.series.source != norms.source):
-        return [_without_break(norms)]
+        return _without_break(norms)
     loss = goal.series
     at = moment(norms, loss, onset)
     calm = _level(norms, 0, at)
@@ -61,18 +64,20 @@ def against_the_break(goal: Objective | None, norms: Series) -> list[Signal]:
     return []
 
 
-def _without_break(norms: Series) -> Signal:
+def _without_break(norms: Series) -> list[Signal]:
     top = highest(norms)
     early, late = _level(norms, 0, max(1, len(norms) // 4)), _level(norms, 3 * len(norms) // 4, len(norms))
     if late > EXPLOSION * early:
         claim = f"`{norms.original}` grew from {early:.3g} to {late:.3g}"
-        return _signal("grad-norm-exploded", claim, norms, [top], {"grad_norm": late})
+        return [_signal("grad-norm-exploded", claim, norms, [top], {"grad_norm": late})]
+    if np.isnan(late):
+        return []
     usual, most = _level(norms, 0, len(norms)), float(norms.values[top])
     if most > BURST * usual > 0:
         claim = f"`{norms.original}` burst to {most:.3g} at {where(norms, top)}, where {usual:.3g} is usual"
-        return _signal("grad-norm-burst", claim, norms, [top], {"grad_norm": most, "onset": where(norms, top)})
+        return [_signal("grad-norm-burst", claim, norms, [top], {"grad_norm": most, "onset": where(norms, top)})]
     claim = f"`{norms.original}` went from {early:.3g} to {late:.3g}"
-    return _signal("grad-norm-steady", claim, norms, [len(norms) - 1], {})
+    return [_signal("grad-norm-steady", claim, norms, [len(norms) - 1], {})]
 
 
 def highest(norms: Series) -> int:
@@ -103,10 +108,10 @@ def faded(goal: Objective | None, norms: Series) -> list[Signal]:
     return [_signal("grad-norm-faded", claim, norms, [0, len(norms) - 1], {"grad_norm": late})]
 
 
-def lost(norms: Series) -> list[Signal]:
+def lost(norms: Series, goal: Objective | None = None) -> list[Signal]:
     """A norm that is not finite at the end; a loss scaler makes the first few infinite on purpose."""
     bad = ~np.isfinite(norms.values)
-    tail = max(2, len(norms) // 10)
+    tail = 1 if goal is not None and _thrown_with(norms, goal) else max(2, len(norms) // 10)
     if not bad[-tail:].all():
         return []
     first = int(len(bad) - np.argmin(bad[::-1])) if not bad.all() else 0
@@ -114,10 +119,21 @@ def lost(norms: Series) -> list[Signal]:
     return [_signal("grad-norm-non-finite", claim, norms, [first], {"onset": where(norms, first)})]
 
 
+def _thrown_with(norms: Series, goal: Objective) -> bool:
+    """Whether the last of a few values is a NaN beside a loss far above those before: a skipped step moves no loss."""
+    costs = goal.costs
+    if not FEW <= len(norms) < FEWEST or len(costs) != len(norms) or not np.isnan(norms.values[-1]) or goal.rewarded:
+        return False
+    return bool(np.isfinite(costs).all() and costs[:-1].min() > 0 and costs[-1] > THROWN * costs[:-1].max())
+
+
 def _level(norms: Series, first: int, last: int) -> float:
+    """The median of what is finite; where nothing is, a NaN has no size, and only Inf is large."""
     window = norms.values[first : max(last, first + 1)]
     finite = window[np.isfinite(window)]
-    return float(np.median(finite)) if len(finite) else float("inf")
+    if len(finite):
+        return float(np.median(finite))
+    return float("nan") if np.isnan(window).any() else float("inf")
 
 
 def _highest_within(norms: Series, first: int, last: int) -> float:

@@ -19,10 +19,12 @@ SIGNALS = {
 }
 
 FEWEST = 5
+HOPELESS = 2.0**-10
+"""a scale that makes gradients smaller still, in a format that has too little room below"""
 MOST_LINES = 4_000
 """lines of a log in which a scale is told of"""
 _REDUCED = re.compile(
-    r"(?:reduc\w{1,4}|lower\w{1,4}|decreas\w{1,4}|halv\w{1,4})\b[^.\d]{0,40}?"
+    r"(?:reduc\w{1,4}|lower\w{1,4}|decreas\w{1,4}|halv\w{1,4}|overflow\w{0,4}.{0,40}\bsett\w{1,4})\b[^.\d]{0,40}?"
     r"\bto:?\s{0,3}(\d[\d.]{0,30}(?:e[-+]?\d{1,4})?)(?=\D|$)",
     re.IGNORECASE,
 )
@@ -51,7 +53,7 @@ def announced(log_heads: Iterable[Excerpt]) -> list[Signal]:
             found = _REDUCED.search(text[:400]) if "scale" in text else None
             if found is not None:
                 told.append((number, quote_of(text), float(found[1])))
-        if len(told) >= FEWEST and told[-1][2] <= 1 < told[0][2]:
+        if len(told) >= FEWEST and (told[-1][2] <= 1 < told[0][2] or told[-1][2] <= min(HOPELESS, told[0][2] / 2)):
             (first_line, first, start), (last_line, last, end) = told[0], told[-1]
             claim = f"{len(told)} overflows reduced the loss scale from {start:g} to {end:g}"
             places = [cite_line(head.source, first_line, claim, first), cite_line(head.source, last_line, claim, last)]

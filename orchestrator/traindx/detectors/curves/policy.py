@@ -16,10 +16,12 @@ from traindx.readers.model import Series
 SIGNALS = {
     "rewards-all-equal": "all rewards of a group are equal and never were higher: there is nothing to learn from",
     "policy-kl-exploded": "the KL to the reference policy grew by orders of magnitude, and the reward fell",
+    "policy-kl-ran-away": "within one update of a policy its KL to the policy before grew far beyond a small step",
     "policy-kl-grew": "the KL to the reference policy grew by orders of magnitude; the reward kept up",
 }
 
 FEWEST = 8
+FEW = 3
 GREW = 20.0
 """late over early KL"""
 LEFT = 10.0
@@ -37,7 +39,7 @@ _KL = {"kl", "kld", "approxkl", "klref"}
 def detect(series: Sequence[Series], graders: Sequence[Citation] = ()) -> list[Signal]:
     """What rewards and KL say together; `graders` are the places in the code where rewards come from."""
     reward = _reward(series)
-    return [] if reward is None else [*_equal(series, reward, graders), *_runaway(series, reward)]
+    return _within_update(series) if reward is None else [*_equal(series, reward, graders), *_runaway(series, reward)]
 
 
 def _reward(series: Sequence[Series]) -> Series | None:
@@ -112,6 +114,24 @@ def _runaway(series: Sequence[Series], reward: Series) -> list[Signal]:
         if late < LEAST_KL or late < GREW * max(early, 1e-4):
             continue
         return [_grown(row, reward, early, late)]
+    return []
+
+
+def _within_update(series: Sequence[Series]) -> list[Signal]:
+    """The KL of a clipped surrogate's own passes over its batch, where no reward is logged beside them."""
+    surrogate = any(word.startswith("surr") for row in series for word in words_of(row))
+    for row in series:
+        if not surrogate or not words_of(row) & _KL or len(row) < FEW or not np.isfinite(row.values).all():
+            continue
+        early, late = float(row.values[0]), float(np.median(row.values[len(row) // 2 :]))
+        if late < LEAST_KL or late < GREW * max(early, 1e-4):
+            continue
+        claim = f"`{row.original}` went from {early:.3g} to {late:.3g}"
+        facts: dict[str, Fact] = {"kl_early": early, "kl_late": late, "kl_since": where(row, 1)}
+        places = [cite(row, 0, "the first value"), cite(row, len(row) - 1, claim)]
+        return [
+            Signal(id="policy-kl-ran-away", claim=claim, citations=places, facts={**facts, "kl_series": row.original})
+        ]
     return []
 
 

@@ -26,6 +26,9 @@ SIGNALS = {
 }
 
 FEWEST = 10
+FEW = 3
+"""values of the waiting that tell enough where each of them is most of a long step, far from the start of the run"""
+FAR = 50
 WAITING = 0.5
 STARVING = 0.75
 IDLE = 35.0
@@ -42,6 +45,8 @@ MOSTLY = 0.7
 """windows, the last floor over the first, and the share of floors above the one before"""
 RISES = 0.95
 """share of points above the one before, from which on a time is counted from some start, which may be reset"""
+SOON = 20
+"""steps of a pass that a first logged value may come after"""
 SKIPPED = 0.1
 """share of the points at the start that compilation, warm-up and filling caches may take"""
 _DATA = re.compile(
@@ -75,13 +80,13 @@ def detect(series: Sequence[Series], closer: Closer | None = None) -> list[Signa
     return [*_waiting(series), *_device(series), *_pace(series, closer)]
 
 
-def _usable(series: Sequence[Series]) -> list[Series]:
-    rows = [row for row in series if len(row) >= FEWEST and not row.duplicate_of]
+def _usable(series: Sequence[Series], fewest: int = FEWEST) -> list[Series]:
+    rows = [row for row in series if len(row) >= fewest and not row.duplicate_of]
     return [row for row in rows if np.isfinite(row.values).all() and float(row.values.min()) >= 0]
 
 
 def _waiting(series: Sequence[Series]) -> list[Signal]:
-    rows = _usable(series)
+    rows = _usable(series, FEW)
     for data in rows:
         if not _DATA.match(data.original) or float(np.median(data.values)) <= 0:
             continue
@@ -98,6 +103,8 @@ def _waiting(series: Sequence[Series]) -> list[Signal]:
         share = waited / (waited + took if apart else took) if took > 0 else 0.0
         if share < WAITING or share > 1.0:
             return []
+        if len(data) < FEWEST and not _always(data, step.values[same], apart):
+            continue
         unit = data.unit or step.unit or "s"
         whole_step = waited + took if apart else took
         claim = f"`{data.original}` is {waited:.3g} {unit} of a step of {whole_step:.3g} {unit}: {share:.0%}"
@@ -107,6 +114,12 @@ def _waiting(series: Sequence[Series]) -> list[Signal]:
         name = "loader-starves-device" if share >= STARVING and long else "loader-takes-time"
         return [Signal(id=name, claim=claim, citations=places, facts=facts)]
     return []
+
+
+def _always(data: Series, took: Numbers, apart: bool) -> bool:
+    """Whether all of a few steps waited for most of their time, long after the workers had filled their queues."""
+    whole = data.values + took if apart else took
+    return data.axis == "step" and float(data.at[0]) >= FAR and bool((data.values >= STARVING * whole).all())
 
 
 def _beside(data: Series, step: Series) -> slice | npt.NDArray[np.bool_] | None:
@@ -149,6 +162,8 @@ def _pace(series: Sequence[Series], closer: Closer | None) -> list[Signal]:
             continue
         kept = row.values[int(SKIPPED * len(row)) :]
         costs = _costs(kept, faster)
+        if _one_pass(row):
+            continue
         found = _slower(row, costs, len(row) - len(kept), faster, closer)
         if found is not None:
             return [found]
@@ -156,6 +171,14 @@ def _pace(series: Sequence[Series], closer: Closer | None) -> list[Signal]:
             claim = f"`{row.original}` is {np.median(row.values[-len(row) // 4 :]):.4g} at the end, as before"
             steady = Signal(id="steps-keep-pace", claim=claim, citations=[cite(row, len(row) - 1, claim)])
     return [steady] if steady is not None else []
+
+
+def _one_pass(row: Series) -> bool:
+    """Whether no place of a pass over the data is seen twice, in a later pass: sorted batches grow in every pass."""
+    epochs = row.epochs
+    if epochs is None or row.restarts or not np.isfinite(epochs).all():
+        return False
+    return float(epochs[0]) > 1 and float(row.at[0]) <= SOON
 
 
 def _costs(values: Numbers, faster: bool) -> Numbers:

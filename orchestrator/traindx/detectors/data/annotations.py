@@ -15,6 +15,7 @@ from traindx.readers.quoting import quote_of
 
 SIGNALS = {
     "annotations-missing": "the log says that no labels were found for the training images",
+    "evaluated-without-labels": "the evaluation counts no label in its images, and its scores are zero",
     "score-zero-for-good": "the detection score is exactly zero at every one of many evaluations",
 }
 
@@ -30,6 +31,8 @@ _TEXTS = (
     re.compile(r"\b(?:loaded|found|read) 0 (?:annotations?|instances?|objects?|boxes|masks?|labels?)\b", re.IGNORECASE),
     re.compile(r"\bnum(?:ber of|_)?[_ ]?(?:annotations|instances|boxes|labels) ?[:=] ?0\b(?!\s*[,.\d])", re.IGNORECASE),
 )
+_EVALUATED = re.compile(r"^\s*all\s{1,40}(?P<images>[1-9]\d{0,8})\s{1,40}0(?:\s{1,40}0(?:\.0+)?){3,8}\s*$")
+"""the row of a table of classes, images, labels and scores"""
 _VALIDATION = re.compile(r"\bval(?:id(?:ation)?)?\b[: ]|\btest\b[: ]", re.IGNORECASE)
 _COUNTS = {"instances", "labels", "boxes", "annotations", "objects", "targets", "gts", "masks"}
 _OF_IMAGES = {"loss", "acc", "accuracy", "images", "background", "backgrounds", "ignored", "missing"}
@@ -38,7 +41,8 @@ _DETECTION = {"map", "ap", "miou"}
 
 def detect(heads: Iterable[Excerpt], series: Sequence[Series]) -> list[Signal]:
     """Lines that tell of missing labels, and a score that never leaves zero."""
-    return [*_told(heads), *_counted(series), *_zero(series)][:2]
+    lines = list(heads)
+    return [*_told(lines), *_evaluated(lines), *_counted(series), *_zero(series)][:2]
 
 
 def _counted(series: Sequence[Series]) -> list[Signal]:
@@ -68,6 +72,19 @@ def _told(heads: Iterable[Excerpt]) -> list[Signal]:
             facts: dict[str, Fact] = {"annotations_line": places[0].quote[:160]}
             claim = f"{places[0].claim}: {places[0].quote[:160]}"
             return [Signal(id="annotations-missing", claim=claim, citations=places[:MOST_LINES_CITED], facts=facts)]
+    return []
+
+
+def _evaluated(heads: Iterable[Excerpt]) -> list[Signal]:
+    """Tables of scores in which no image of the evaluation has a label, and no table that counts some."""
+    for head in heads:
+        rows = [(number, line) for number, line in head.numbered() if re.match(r"\s*all\s+\d", line)]
+        if rows and all(_EVALUATED.match(line) for _, line in rows):
+            number, line = rows[-1]
+            claim = f"the evaluation counts 0 labels in its images: {quote_of(line)[:160]}"
+            facts: dict[str, Fact] = {"annotations_line": " ".join(line.split())[:160]}
+            place = cite_line(head.source, number, claim, quote_of(line))
+            return [Signal(id="evaluated-without-labels", claim=claim, citations=[place], facts=facts)]
     return []
 
 

@@ -69,6 +69,12 @@ class Logged:
     def __init__(self, series: Iterable[Series], goal: Objective | None, tails: Iterable[Excerpt] = ()) -> None:
         self._over = {tail.source: line for tail in tails if (line := _line_of_end(tail))}
         stretches: dict[str, list[tuple[int, int]]] = {}
+        series = list(series)
+        ends: dict[str, set[int]] = {}
+        for one in series:
+            if one.place == "line" and not one.parts:
+                ends.setdefault(one.source, set()).update(np.unique(one.lines[-16:])[-RECORDS:].tolist())
+        self._ends = {source: sorted(lines)[-RECORDS] for source, lines in ends.items() if len(lines) >= RECORDS}
         plain = [one for one in series if one.place == "line" and len(one) > RECORDS and not one.parts]
         for one in plain:
             stretches.setdefault(one.source, []).append(_stretch(one.lines, int(one.lines[0])))
@@ -99,6 +105,10 @@ class Logged:
         """Whether a series that the file had before goes on after the line, or in the file of a later job."""
         rows = self._stretches.get(source)
         return source in self._earlier or (rows is not None and bool(((rows[:, 0] < line) & (line < rows[:, 1])).any()))
+
+    def goes_on(self, source: str, line: int) -> bool:
+        """Whether values of any series stand in lines after it, or in the file of a later job."""
+        return source in self._earlier or self._ends.get(source, 0) > line
 
 
 def _line_of_end(tail: Excerpt) -> int:
