@@ -85,6 +85,7 @@ def rebuilt(m: Machine, name: str, call: Call) -> Value:
         loss=loss,
         origin=origin,
         order=order,
+        made=m.place(call.node) if leaf and cut is not None else None,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from traindx.program.library.growing import extended, inserted
 from traindx.program.library.layers import CONTAINERS, apply, children, leaves
 from traindx.program.values import (
     UNKNOWN,
@@ -76,10 +77,10 @@ def _of_container(m: Machine, owner: Layer | Instance, name: str, call: Call) ->
         if name == "append" and call.args:
             m.journal.set(owner.fields, str(len(children(owner))), call.args[0])
             return owner
-        if name == "extend" and call.args and isinstance(call.args[0], Items):
-            for child in call.args[0].items:
-                m.journal.set(owner.fields, str(len(children(owner))), child)
-            return owner
+        if name in {"extend", "update"} and call.args:
+            return extended(m, owner, call.args[0])
+        if name == "insert" and len(call.args) > 1:
+            return inserted(m, owner, *call.args[:2])
         if name in {"values", "items", "keys"}:
             return Items(children(owner), "list")
     if name in {"generate", "encode", "decode", "log_prob", "sample", "get_input_embeddings"}:

@@ -233,15 +233,10 @@ def _same(m: Machine, name: str, owner: Tensor, call: Call) -> Value:
 
 
 def _always(call: Call) -> bool:
-    """Whether a functional dropout drops in evaluation as well."""
-    node = call.node
-    given = next((part.value for part in node.keywords if part.arg == "training"), None)
-    given = node.args[2] if given is None and len(node.args) > 2 else given
-    if given is not None and not isinstance(given, ast.Constant):
-        return False  # `self.training`, or whatever the caller says
-    told = call.keywords.get("training", call.args[2] if len(call.args) > 2 else Plain(True))
+    """Whether a functional dropout drops in evaluation as well, and nobody has written that it shall."""
     rate = call.keywords.get("p", call.args[1] if len(call.args) > 1 else Plain(0.5))
-    return isinstance(told, Plain) and told.value is True and not (isinstance(rate, Plain) and rate.value == 0)
+    told = "training" in call.keywords or len(call.args) > 2
+    return not told and "**" not in call.keywords and not (isinstance(rate, Plain) and rate.value == 0)
 
 
 def _cut(m: Machine, name: str, owner: Tensor, args: list[Value], call: Call) -> Value:
