@@ -156,7 +156,7 @@ def call_instance(m: Machine, owner: Instance, call: Call) -> Value:
     forward = cls.find("forward") or cls.find("call") if cls is not None and is_module(owner) else None
     if isinstance(forward, Function):
         if not m.inside_modules:
-            m.event("forward", call.node, owner, call=call, **library.modules.modes(owner))
+            m.passing = m.event("forward", call.node, owner, call=call, **library.modules.modes(owner))
         m.inside_modules += 1
         try:
             return call_method(m, owner, forward, call.args, call.keywords, call.node)

@@ -79,6 +79,8 @@ class Machine:
         """containers that are being gone through, in which a layer has no call of its own"""
         self.inside_modules = 0
         """modules whose forward is being followed"""
+        self.passing: Event | None = None
+        """the pass through a module of the program that is being followed"""
         self.guesses: dict[str, Layer] = {}
         """modules that are known by nothing but their names"""
         self.called: set[int] = set()

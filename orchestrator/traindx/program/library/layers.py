@@ -153,7 +153,7 @@ def apply(m: Machine, layer: Layer | Instance, call: Call) -> Value:
     if not m.inside_modules:
         from traindx.program.library.modules import modes
 
-        m.event("forward", call.node, layer, call=call, **modes(layer))
+        m.passing = m.event("forward", call.node, layer, call=call, **modes(layer))
     if isinstance(layer, Instance):
         return opaque(m, layer, call)
     kind = layer.kind

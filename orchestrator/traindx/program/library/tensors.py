@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from traindx.program import contractions
-from traindx.program.library import permutations, shapes
+from traindx.program.library import dropping, permutations, shapes
 from traindx.program.library.creation import JOINED, LIKE, MADE, created, joined, rebuilt
 from traindx.program.library.graphs import backward, mixed
 from traindx.program.library.initialising import initialised, nothing_times
@@ -225,18 +225,11 @@ def _same(m: Machine, name: str, owner: Tensor, call: Call) -> Value:
         made = made.but(marks=made.marks - {"unit"}).marked("pixels")
     if name == "sort":
         made = made.but(marks=made.marks - {"affine"}).marked("sorted")
-    if name == "dropout" and _always(call):
-        m.event("always-drops", call.node, owner)
+    if name.endswith("dropout"):
+        dropping.functional(m, owner, call)
     if name in {"float", "astype", "to"} and dtype == "float" and "pixels" in made.marks:
         made = made.but(made=m.place(call.node))
     return made.but(dtype=dtype)
-
-
-def _always(call: Call) -> bool:
-    """Whether a functional dropout drops in evaluation as well, and nobody has written that it shall."""
-    rate = call.keywords.get("p", call.args[1] if len(call.args) > 1 else Plain(0.5))
-    told = "training" in call.keywords or len(call.args) > 2
-    return not told and "**" not in call.keywords and not (isinstance(rate, Plain) and rate.value == 0)
 
 
 def _cut(m: Machine, name: str, owner: Tensor, args: list[Value], call: Call) -> Value:

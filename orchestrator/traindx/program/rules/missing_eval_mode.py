@@ -58,12 +58,10 @@ def check(analysis: Analysis) -> Iterator[Finding]:
 
 def _switched_on(trace: Trace, event: Event, layer: Layer) -> bool:
     """Whether this very layer was put into training mode, and not the model around it: then it is meant to be active."""
-    told = [
-        row
-        for row in trace.of("mode")
-        if row.subject is layer and row.at < event.at and is_true(row.facts.get("on")) and layer.kind != "pretrained"
-    ]
-    return bool(told) and layer is not event.subject
+    if layer is event.subject or layer.kind == "pretrained":
+        return False
+    told = [row for row in trace.of("mode") if row.subject is layer and row.at < event.at]
+    return any(is_true(row.facts.get("on")) for row in told)
 
 
 def _always_dropping(trace: Trace) -> Iterator[Finding]:
