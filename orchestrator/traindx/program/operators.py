@@ -119,6 +119,8 @@ def _tensors(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
     shape = broadcast(left, right) if not isinstance(op, ast.MatMult) else product(left, right)
     if isinstance(op, ast.MatMult):
         contractions.product(m, node, left)
+    if isinstance(op, ast.MatMult | ast.Mult):
+        contractions.of_one(m, node, left, right)
     result = Tensor(
         graph=graph,
         sure=sure,

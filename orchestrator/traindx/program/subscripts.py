@@ -222,6 +222,7 @@ def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:
             if isinstance(key, Tensor):
                 marks -= {"sorted", "in-classes"} if "shuffled" in key.marks else set()
                 marks |= {"sorted"} if "order" in key.marks else set()
+                marks |= {"repeated", "oversampled"} if "with-copies" in key.marks else set()
                 order |= key.order
                 for permutation in key.order:
                     m.event("ordered", node, owner, order=permutation)

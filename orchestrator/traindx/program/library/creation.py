@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from traindx.program.library import shapes
+from traindx.program.library import permutations, shapes
 from traindx.program.library.graphs import mixed
 from traindx.program.values import (
     LEAF,
@@ -110,7 +110,10 @@ def joined(m: Machine, name: str, call: Call) -> Value:
         "zeros",
         "reduced-squared",
         "overlapping",
+        permutations.AGAIN,
     }
+    if permutations.AGAIN in marks and len(parts) > 1 and parts[0].origin & parts[-1].origin:
+        marks |= {"with-copies"}
     deep = [part for part in parts if part.deps]
     if deep and all("affine" in part.marks for part in deep):
         marks |= {"affine"}

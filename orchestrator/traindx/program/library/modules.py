@@ -181,9 +181,10 @@ def modes(owner: Value) -> dict[str, object]:
 
 
 def depends_on_mode(layer: Layer) -> bool:
-    """Dropout that drops something, and batch normalization, which models of libraries have as well."""
+    """Dropout that drops something, and batch normalization, which models of libraries have as well: those that the
+    program configures itself may be without."""
     if layer.kind == "pretrained":
-        return True
+        return "@own" not in layer.fields
     if layer.kind.startswith("Dropout") or layer.kind in {"AlphaDropout", "FeatureDropout"}:
         rate = layer.keywords.get("p", layer.args[0] if layer.args else Plain(0.5))
         return not (isinstance(rate, Plain) and rate.value == 0)

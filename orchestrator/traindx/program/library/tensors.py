@@ -123,7 +123,8 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
     if name in shapes.RESHAPING:
         graph, sure, deps = m.attached([owner])
         shape = shapes.reshaped(name, owner.shape, args, call)
-        marks = owner.marks if shapes.keeps_first(name, args, call) else owner.marks - {"batched"}
+        turned = contractions.flat(owner) if shapes.swaps_two(name, args) else owner.marks
+        marks = turned if shapes.keeps_first(name, args, call) else turned - {"batched"}
         marks -= {"one-out"} if name != "unsqueeze" else NOTHING
         return owner.but(graph=graph, sure=sure, deps=deps, shape=shape, marks=marks, act_dim=None)
     if name in {"max", "min"} and args and isinstance(args[0], Tensor):
@@ -145,6 +146,7 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
     if name in {"matmul", "mm", "bmm", "dot", "mv", "__matmul__"}:
         other = args[0] if args else owner
         contractions.product(m, call.node, owner, 3 if name == "bmm" else None)
+        contractions.of_one(m, call.node, owner, other)
         marks = contractions.marks_of(owner, other) | nothing_times(m, call.node, owner, other)
         return mixed(m, [owner, *call.tensors], product(owner, other), marks)
     if name in {"add", "sub", "mul", "div", "eq", "lt", "gt", "minimum", "maximum", "add_", "sub_", "mul_", "div_"}:
@@ -185,6 +187,8 @@ def activated(m: Machine, act: str, owner: Tensor, call: Call, args: Sequence[Va
     if act.startswith("log_"):
         marks |= {"logprob"}
     made = owner.but(graph=graph, sure=sure, deps=deps, act=act, act_at=m.place(call.node), act_dim=whole(dim))
+    if act == "softmax":
+        marks |= contractions.along_one(owner, whole(dim))
     held = after_act(act, owner.range or ANY)
     made = made.but(marks=marks | ({"saved"} if graph else frozenset()), loss=None, range=held if held.known else None)
     if act == "relu" and "sunk" in owner.marks and graph:
