@@ -71,10 +71,10 @@ def subscript(m: Machine, node: ast.Subscript) -> Value:
 
 def _of_frame(owner: Made, key: Value) -> Tensor:
     """A column of a table, or several of them."""
-    from traindx.program.library import permutations
+    from traindx.program.library import permutations, tables
 
     shape: Shape | None = (None,) if text(key) else (None, len(key.items)) if isinstance(key, Items) else None
-    marks = frozenset({"table"})
+    marks = tables.marks(owner, key)
     return Tensor(origin=permutations.origin(owner), order=permutations.order(owner), marks=marks, shape=shape)
 
 
@@ -92,6 +92,12 @@ def configured(m: Machine, name: str, path: str = "", worded: bool = False) -> V
     if found is None:
         return Guess(name)
     return Plain(str(found) if worded else found, "config", name)
+
+
+def is_elsewhere(m: Machine, name: str) -> bool:
+    """Whether the run's settings have a name in a section and not at their top, where it is asked for."""
+    told = name.lower()
+    return f"/{told}" not in m.settings and any(key.endswith(f".{told}") and key[0] == "/" for key in m.settings)
 
 
 def section(m: Machine, path: str = "", worded: bool = False) -> dict[str, Value]:

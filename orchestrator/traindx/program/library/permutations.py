@@ -91,6 +91,7 @@ def of_frame(m: Machine, owner: Made, call: Call) -> Made:
     """`frame.sample(…)`: the rows of a table in another order."""
     number = _next(m, call)
     fields: dict[str, Value] = {**owner.fields, "@order": Plain((*_orders(owner), number))}
+    fields.pop("@in-classes", None)
     return Made(kind="frame", place=owner.place, fields={**fields, "@origin": Plain(tuple(origin(owner)))})
 
 

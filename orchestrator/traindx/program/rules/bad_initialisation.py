@@ -41,7 +41,10 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             zero,
             f"both factors of the product at {event.place.text} begin at zero: neither ever gets a gradient",
             facts={"zero_place": zero.text, "product_place": event.place.text},
-            also=(*((place, "sets a factor to zeros") for place in zeroing[1:2]), (event.place, "the product of two zeros")),
+            also=(
+                *((place, "sets a factor to zeros") for place in zeroing[1:2]),
+                (event.place, "the product of two zeros"),
+            ),
         )
 
 
