@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from traindx.program.library import shapes
 from traindx.program.values import Items, Made, Plain, Tensor, Value, text
-
 from traindx.readers.code.syntax import name_of
 
 if TYPE_CHECKING:

@@ -57,7 +57,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _switched_on(trace: Trace, event: Event, layer: Layer) -> bool:
-    """Whether this very layer was put into training mode, and not the model around it: then it is meant to be active."""
+    """Whether this very layer was put into training mode, not the model around it: then it is meant to be active."""
     if layer is event.subject or layer.kind == "pretrained":
         return False
     told = [row for row in trace.of("mode") if row.subject is layer and row.at < event.at]

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.trace import Trace
+from traindx.program.trace import Event, Trace
 from traindx.program.values import Items, Layer, Made, Tensor, Value
 
 ID = "unnormalised-inputs"
@@ -72,9 +72,9 @@ def _for_nothing(trace: Trace) -> Iterator[Finding]:
         yield Finding(
             ID,
             event.place,
-            "the scaled data is thrown away here: `transform` returns it and changes nothing in place, so the model gets"
-            " the data as it was",
-            facts={"input_place": event.place.text},
+            "the scaled data is thrown away here: `transform` returns it and changes nothing in place, so the model"
+            " gets the data as it was",
+            facts={"input_place": event.place.text, "dropped_place": event.place.text},
             also=((fitted, "the scaler is fitted here"),) if fitted is not None else (),
         )
 

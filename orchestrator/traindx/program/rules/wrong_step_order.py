@@ -105,8 +105,8 @@ def _every_batch(events: list[Event], step: Event, optimizer: Made) -> Finding |
     return Finding(
         ID,
         place,
-        f"the gradients are cleared before every batch, and the step waits for `{spelled(counted)}`: it applies those of"
-        " the last batch alone",
+        f"the gradients are cleared before every batch, and the step waits for `{spelled(counted)}`: it applies those"
+        " of the last batch alone",
         facts={
             "zero_place": place.text,
             "waits_for": spelled(counted),
