@@ -176,29 +176,10 @@ def _sliced(m: Machine, owner: Value, part: ast.Slice) -> Value:
             low, high = (value if isinstance(value, int) else None for value in known)
             return Items(owner.items[low:high], owner.kind)
     if isinstance(owner, Layer):
-        return _part_of(m, owner, part)
+        from traindx.program.library.growing import part_of
+
+        return part_of(m, owner, part)
     return owner
-
-
-def _part_of(m: Machine, owner: Layer, part: ast.Slice) -> Layer:
-    """`net[:3]`: a container with some of the modules; the whole one, as a guess, where nobody knows which."""
-    from traindx.program.expressions import evaluate
-    from traindx.program.library.growing import is_container
-
-    if not is_container(owner):
-        return owner
-    bounds = [evaluate(m, bound) if bound is not None else Plain(None) for bound in (part.lower, part.upper, part.step)]
-    known = [b.value for b in bounds if isinstance(b, Plain) and isinstance(b.value, int | None) and b.sure != "varies"]
-    made = Layer(kind=owner.kind, place=owner.place)
-    m.trace.layers[made.number] = made
-    rows = [(name, child) for name, child in owner.fields.items() if not name.startswith("@")]
-    if len(known) < 3 or "@more" in owner.fields:
-        made.guessed = True
-        made.fields.update(rows)
-    else:
-        made.fields.update({str(at): child for at, (_, child) in enumerate(rows[slice(*known)])})
-    made.fields["@training"] = owner.fields.get("@training", Plain(True))
-    return made
 
 
 def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:

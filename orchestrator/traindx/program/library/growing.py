@@ -1,7 +1,9 @@
-"""Containers of modules that grow: `append`, `insert`, `extend`, `+=` and `+` keep what was put in registered."""
+"""Containers of modules that grow (`append`, `insert`, `extend`, `+=` and `+` keep what was put in registered), and
+parts of them."""
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from traindx.program.library.layers import CONTAINERS, children
@@ -48,6 +50,26 @@ def together(m: Machine, left: Layer, right: Value) -> Layer:
     made = Layer(kind=left.kind, place=left.place, fields=dict(left.fields))
     m.trace.layers[made.number] = made
     return extended(m, made, right)
+
+
+def part_of(m: Machine, owner: Layer, part: ast.Slice) -> Layer:
+    """`net[:3]`: a container with some of the modules; the whole one, as a guess, where nobody knows which."""
+    from traindx.program.expressions import evaluate
+
+    if not is_container(owner):
+        return owner
+    bounds = [evaluate(m, bound) if bound is not None else Plain(None) for bound in (part.lower, part.upper, part.step)]
+    known = [b.value for b in bounds if isinstance(b, Plain) and isinstance(b.value, int | None) and b.sure != "varies"]
+    made = Layer(kind=owner.kind, place=owner.place)
+    m.trace.layers[made.number] = made
+    rows = [(name, child) for name, child in owner.fields.items() if not name.startswith("@")]
+    if len(known) < 3 or "@more" in owner.fields:
+        made.guessed = True
+        made.fields.update(rows)
+    else:
+        made.fields.update({str(at): child for at, (_, child) in enumerate(rows[slice(*known)])})
+    made.fields["@training"] = owner.fields.get("@training", Plain(True))
+    return made
 
 
 def _parts(given: Value) -> tuple[list[Value], bool]:
