@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from traindx.program import contractions
 from traindx.program.values import (
     UNKNOWN,
     Class,
@@ -17,6 +18,7 @@ from traindx.program.values import (
     Items,
     Layer,
     Library,
+    LossTerm,
     Made,
     Mapping,
     Method,
@@ -84,13 +86,17 @@ def _tensor(m: Machine, owner: Tensor, name: str, node: ast.AST) -> Value:
             Items([Plain(size, "constant" if size is not None else "varies") for size in shape]) if shape else UNKNOWN
         )
     if name in {"T", "mT", "real", "values"}:
-        return owner.but(shape=tuple(reversed(owner.shape)) if owner.shape and name == "T" else owner.shape)
+        turned = owner.but(marks=contractions.flat(owner)) if name == "T" else owner
+        return turned.but(shape=tuple(reversed(owner.shape)) if owner.shape and name == "T" else owner.shape)
+    if name in {"cat", "codes"} and "table" in owner.marks:
+        return owner
     if name == "grad":
         return Tensor(marks=frozenset({"gradient"}))
     if name in {"dtype", "device", "is_cuda", "requires_grad", "grad_fn", "is_leaf", "ndim"}:
         return Plain(None, "varies")
-    if "opaque" in owner.marks and name in {"loss"}:
-        return owner.but(shape=(), marks=owner.marks - {"opaque"})
+    if "opaque" in owner.marks and name == "loss":
+        term = LossTerm("model", m.place(node), owner, Plain(None))
+        return owner.but(shape=(), marks=owner.marks - {"opaque"}, loss=term)
     if "opaque" in owner.marks and name in {"logits", "last_hidden_state", "pooler_output", "prediction", "sample"}:
         act = "linear" if name == "logits" else ""
         return owner.but(marks=owner.marks - {"opaque"}, act=act)
@@ -164,15 +170,19 @@ def _made(m: Machine, owner: Made, name: str) -> Value:
 
 def _column(owner: Made, name: str) -> Value:
     """`frame.values`, `frame.column`; anything with the name of a method is one."""
-    from traindx.program.library import permutations
+    from traindx.program.library import permutations, tables
 
     if name in _OF_A_FRAME or name.startswith(("to_", "is", "drop", "group", "sort", "set_", "reset", "str", "dt")):
         return Method(owner, name)
     shape = (None, None) if name in {"values", "T"} else (None,)
-    return Tensor(origin=permutations.origin(owner), order=permutations.order(owner), shape=shape, marks=_TABLE)
+    return Tensor(
+        origin=permutations.origin(owner),
+        order=permutations.order(owner),
+        shape=shape,
+        marks=tables.marks(owner, Plain(name)),
+    )
 
 
-_TABLE = frozenset({"table"})
 _OF_A_FRAME = frozenset(
     ["loc", "iloc", "at", "iat", "sample", "head", "tail", "copy", "merge", "join", "apply", "map", "astype", "fillna",
      "describe", "info", "mean", "std", "sum", "min", "max", "median", "shape", "columns", "index", "rename", "items",

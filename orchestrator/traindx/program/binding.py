@@ -162,7 +162,7 @@ def _freeze(m: Machine, owner: Parameters, value: Value, node: ast.AST) -> None:
     for number in owner.layers:
         layer = m.trace.layers.get(number)
         if layer is not None:
-            sure = "constant" if not m.guards else "varies"
+            sure = "constant" if not m.guards and owner.known else "varies"
             m.journal.set(layer.fields, "@frozen", Plain(not on, sure))
 
 

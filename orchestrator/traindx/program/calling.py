@@ -154,7 +154,7 @@ def call_instance(m: Machine, owner: Instance, call: Call) -> Value:
     forward = cls.find("forward") or cls.find("call") if cls is not None and is_module(owner) else None
     if isinstance(forward, Function):
         if not m.inside_modules:
-            m.event("forward", call.node, owner, call=call, **library.modules.modes(owner))
+            m.passing = m.event("forward", call.node, owner, call=call, **library.modules.modes(owner))
         m.inside_modules += 1
         try:
             made = call_method(m, owner, forward, call.args, call.keywords, call.node)
@@ -181,7 +181,8 @@ def is_module(value: Value) -> bool:
 def instantiate(m: Machine, cls: Class, call: Call) -> Value:
     """Make an object of a class of the program."""
     owner = Instance(cls=cls, place=m.place(call.node))
-    for name, member in _defaults(cls).items():
+    sure = "omitted" if _as_written(m, call) else "default"
+    for name, member in _defaults(cls, sure).items():
         owner.fields[name] = member
     if is_module(owner):
         owner.fields["@training"] = Plain(True)
@@ -204,14 +205,20 @@ def _is_field(part: ast.stmt) -> bool:
     return isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
 
 
-def _defaults(cls: Class) -> dict[str, Value]:
+def _as_written(m: Machine, call: Call) -> bool:
+    """Whether a program makes an object itself, and no field of it can be set by a name that is not written out."""
+    own = hasattr(call.node.func, "lineno") and "**" not in call.keywords
+    return own and all(unit.names.isdisjoint({"setattr", "__dict__"}) for unit in m.units.values())
+
+
+def _defaults(cls: Class, sure: str) -> dict[str, Value]:
     """The values that a configuration class gives to its fields."""
     found: dict[str, Value] = {}
     for part in cls.node.body:
         if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
             value = cls.members.get(part.target.id)
             if isinstance(value, Plain):
-                found[part.target.id] = Plain(value.value, "default", part.target.id)
+                found[part.target.id] = Plain(value.value, sure, part.target.id)
     return found
 
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 SCORES = "scores"
 """the mark of a product of two things that the model computes, such as queries and keys"""
+OF_ONE = "of-one"
+"""the mark of a softmax over an axis of one element"""
+_IF_FLAT = "of-one-if-flat"
 
 
 def marks_of(left: Value, right: Value) -> frozenset[str]:
@@ -30,6 +33,30 @@ def product(m: Machine, node: ast.AST, left: Value, rank: int | None = None) -> 
     dim = left.act_dim if left.act_dim < 0 or known is None else left.act_dim - known
     if dim < -1:
         m.event("weighted-sum", node, left, over="the last axis", along=left.act_dim)
+
+
+def along_one(owner: Tensor, dim: int | None) -> frozenset[str]:
+    """The mark of what a softmax of scores gives: over one element for certain, or if there are two axes."""
+    if dim is None or owner.act != "linear":
+        return frozenset()
+    if owner.shape is not None:
+        one = -len(owner.shape) <= dim < len(owner.shape) and owner.shape[dim] == 1
+        return frozenset({OF_ONE} if one else ())
+    last = "one-out" in owner.marks
+    return frozenset({OF_ONE} if last and dim == -1 else {_IF_FLAT} if last and dim == 1 else ())
+
+
+def flat(owner: Tensor) -> frozenset[str]:
+    """The marks of a tensor that is taken for a matrix: it has two axes."""
+    return owner.marks - {_IF_FLAT} | {OF_ONE} if _IF_FLAT in owner.marks else owner.marks
+
+
+def of_one(m: Machine, node: ast.AST, left: Value, right: Value) -> None:
+    """Something that layers compute is weighed by a softmax over an axis of one element: by ones."""
+    for weights, other in ((left, right), (right, left)):
+        mine = isinstance(weights, Tensor) and weights.act == "softmax" and OF_ONE in weights.marks
+        if mine and isinstance(other, Tensor) and other.deps and other.act != "softmax":
+            m.event("weighs-alike", node, weights, other=other)
 
 
 def weighted(left: Value, right: Value, made: Tensor) -> Tensor:

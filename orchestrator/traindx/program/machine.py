@@ -58,7 +58,6 @@ class Machine:
         self.paths: dict[int, tuple[int, ...]] = {0: ()}
         self.spent: dict[int, tuple[int, ...]] = {}
         """iterations whose graph a backward has gone through, with the iterations that it happened in"""
-        """conditions of the conditional expressions that are being followed"""
         self.telling = 0
         """texts that are being put together, whose numbers are only told"""
         self.defined: list[Function] = []
@@ -74,10 +73,10 @@ class Machine:
         """statements that were followed in all"""
         self.spare = steps
         """statements left for everything that is still to be tried"""
-        self.in_sequence = 0
-        """containers that are being gone through, in which a layer has no call of its own"""
-        self.inside_modules = 0
-        """modules whose forward is being followed"""
+        self.in_sequence, self.inside_modules = 0, 0
+        """containers that are being gone through, in which a layer has no call of its own; modules whose forward is"""
+        self.passing: Event | None = None
+        """the pass through a module of the program that is being followed"""
         self.guesses: dict[str, Layer] = {}
         """modules that are known by nothing but their names"""
         self.called: set[int] = set()

@@ -15,6 +15,7 @@ from traindx.program.values import (
     UNKNOWN,
     Guess,
     Items,
+    Layer,
     Parameters,
     Plain,
     Shape,
@@ -54,6 +55,10 @@ def _binary(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
         return _tensors(m, node, left, right)
     if isinstance(left, Plain) and isinstance(right, Plain):
         return _plain(node.op, left, right)
+    if isinstance(node.op, ast.Add) and isinstance(left, Layer):
+        from traindx.program.library import growing
+
+        return growing.together(m, left, right) if growing.is_container(left) else UNKNOWN
     if isinstance(node.op, ast.Add) and (isinstance(left, Items | Parameters) or isinstance(right, Items | Parameters)):
         return _concatenated(left, right)
     if isinstance(node.op, ast.Mult) and isinstance(left, Items):
@@ -114,6 +119,8 @@ def _tensors(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
     shape = broadcast(left, right) if not isinstance(op, ast.MatMult) else product(left, right)
     if isinstance(op, ast.MatMult):
         contractions.product(m, node, left)
+    if isinstance(op, ast.MatMult | ast.Mult):
+        contractions.of_one(m, node, left, right)
     result = Tensor(
         graph=graph,
         sure=sure,
@@ -374,6 +381,10 @@ def augmented(m: Machine, node: ast.AugAssign) -> Value:
         m.event("in-place", node, left, value=right)
     if isinstance(left, Tensor) and "leaf" in left.marks and not m.grad:
         return left  # a parameter that is updated by hand stays one
+    if isinstance(left, Layer) and isinstance(node.op, ast.Add):
+        from traindx.program.library import growing
+
+        return growing.extended(m, left, right) if growing.is_container(left) else UNKNOWN
     if isinstance(left, Items) and isinstance(node.op, ast.Add):
         more = right.items if isinstance(right, Items) else [right]
         m.journal.put(left, "items", [*left.items, *more][:60])

@@ -214,6 +214,11 @@ def class_of(made: Made) -> str:
     return str(told.value) if isinstance(told, Plain) else ""
 
 
+def counts(guard: ast.expr) -> bool:
+    """Whether a condition counts: `(i + 1) % n == 0`."""
+    return any(isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod) for part in ast.walk(guard))
+
+
 def called(event: Event) -> str:
     """What a call calls, as it is written: `self.net` of `self.net(x)`."""
     node = event.place.node

@@ -71,10 +71,10 @@ def subscript(m: Machine, node: ast.Subscript) -> Value:
 
 def _of_frame(owner: Made, key: Value) -> Tensor:
     """A column of a table, or several of them."""
-    from traindx.program.library import permutations
+    from traindx.program.library import permutations, tables
 
     shape: Shape | None = (None,) if text(key) else (None, len(key.items)) if isinstance(key, Items) else None
-    marks = frozenset({"table"})
+    marks = tables.marks(owner, key)
     return Tensor(origin=permutations.origin(owner), order=permutations.order(owner), marks=marks, shape=shape)
 
 
@@ -92,6 +92,12 @@ def configured(m: Machine, name: str, path: str = "", worded: bool = False) -> V
     if found is None:
         return Guess(name)
     return Plain(str(found) if worded else found, "config", name)
+
+
+def is_elsewhere(m: Machine, name: str) -> bool:
+    """Whether the run's settings have a name in a section and not at their top, where it is asked for."""
+    told = name.lower()
+    return f"/{told}" not in m.settings and any(key.endswith(f".{told}") and key[0] == "/" for key in m.settings)
 
 
 def section(m: Machine, path: str = "", worded: bool = False) -> dict[str, Value]:
@@ -169,6 +175,10 @@ def _sliced(m: Machine, owner: Value, part: ast.Slice) -> Value:
         if all(bound is None or isinstance(bound.value if isinstance(bound, Plain) else "", int) for bound in bounds):
             low, high = (value if isinstance(value, int) else None for value in known)
             return Items(owner.items[low:high], owner.kind)
+    if isinstance(owner, Layer):
+        from traindx.program.library.growing import part_of
+
+        return part_of(m, owner, part)
     return owner
 
 
@@ -199,6 +209,7 @@ def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:
             if isinstance(key, Tensor):
                 marks -= {"sorted", "in-classes"} if "shuffled" in key.marks else set()
                 marks |= {"sorted"} if "order" in key.marks else set()
+                marks |= {"repeated", "oversampled"} if "with-copies" in key.marks else set()
                 order |= key.order
                 for permutation in key.order:
                     m.event("ordered", node, owner, order=permutation)

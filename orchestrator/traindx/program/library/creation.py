@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from traindx.program.library import shapes
+from traindx.program.library import permutations, shapes
 from traindx.program.library.graphs import mixed
 from traindx.program.values import (
     LEAF,
@@ -85,6 +85,7 @@ def rebuilt(m: Machine, name: str, call: Call) -> Value:
         loss=loss,
         origin=origin,
         order=order,
+        made=m.place(call.node) if leaf and cut is not None else None,
     )
 
 
@@ -109,7 +110,10 @@ def joined(m: Machine, name: str, call: Call) -> Value:
         "zeros",
         "reduced-squared",
         "overlapping",
+        permutations.AGAIN,
     }
+    if permutations.AGAIN in marks and len(parts) > 1 and parts[0].origin & parts[-1].origin:
+        marks |= {"with-copies"}
     deep = [part for part in parts if part.deps]
     if deep and all("affine" in part.marks for part in deep):
         marks |= {"affine"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from traindx.program.library import permutations
+from traindx.program.library import permutations, tables
 from traindx.program.values import (
     UNKNOWN,
     Function,
@@ -70,7 +70,11 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
                                       "make_union", "FeatureUnion"}:  # fmt: skip
         return _chained(m, call)
     if root in {"pandas", "polars"} and (last.startswith("read_") or last == "DataFrame"):
-        return Made(kind="frame", place=place)
+        return tables.made(m, call)
+    if full == "pandas.concat":
+        return tables.stacked(m, call)
+    if full == "pandas.Categorical" and args and isinstance(args[0], Tensor):
+        return args[0]
     if full in {"numpy.load", "numpy.loadtxt", "numpy.genfromtxt"}:
         return Tensor(origin=frozenset({id(call.node)}))
     if full == "torch.manual_seed":
@@ -210,11 +214,14 @@ def _parsed(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
 
 
 def _of_config(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
-    from traindx.program.subscripts import configured
+    from traindx.program.subscripts import configured, is_elsewhere
 
     if name == "get" and call.args:
         key = text(call.args[0])
         found = owner.fields.get(key, configured(m, key, "", "@text" in owner.fields))
+        if len(call.args) > 1 and "@loaded" in owner.fields and is_elsewhere(m, key):
+            default = call.args[1]
+            return Plain(default.value, "config", key) if isinstance(default, Plain) else default
         if isinstance(found, Guess) and len(call.args) > 1:
             default = call.args[1]
             return Plain(default.value, "default", key) if isinstance(default, Plain) else default
@@ -234,7 +241,9 @@ def _of_frame(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
         made.fields["@sorted"] = Plain(True)
         return made
     if name in {"to_numpy", "values"}:
-        return Tensor(origin=permutations.origin(owner), order=permutations.order(owner), shape=(None, None))
+        kept = tables.marks(owner) - {"table"}
+        rows, order = permutations.origin(owner), permutations.order(owner)
+        return Tensor(origin=rows, order=order, shape=(None, None), marks=kept)
     return Guess(name)
 
 

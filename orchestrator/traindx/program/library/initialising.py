@@ -115,7 +115,7 @@ def nothing_times(m: Machine, node: ast.AST, left: Value, right: Value) -> froze
     if not any(zero):
         return frozenset()
     if all(zero) and m.grad:
-        m.event("null-product", node, right)
+        m.event("null-product", node, right, left=left)
     return frozenset({"null"})
 
 

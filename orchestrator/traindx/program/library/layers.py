@@ -58,6 +58,8 @@ _WRAPPERS = frozenset(["DataParallel", "DistributedDataParallel", "FullyShardedD
                        "fully_shard"])  # fmt: skip
 _NO_MODEL = re.compile(r"Tokenizer|Processor|Config|Extractor|Scheduler|Dataset|Transforms?$|Collator|^get_")
 """classes of libraries that are loaded like models"""
+_OF_A_CONFIG = re.compile(r"^transformers\.(?:\w+\.)*[A-Z]\w*(?:Model|For[A-Z]\w+)(?:\.from_config)?$")
+"""models of transformers, which a configuration makes with random weights"""
 _PRETRAINED = re.compile(r"^(?:torchvision\.models|timm|segmentation_models_pytorch|efficientnet_pytorch|open_clip)\.")
 _CLASSIFIERS = re.compile(
     r"^torchvision\.models\.(?:resnet|resnext|wide_resnet|densenet|vgg|mobilenet|efficientnet|shufflenet|squeezenet"
@@ -88,6 +90,10 @@ def construct(m: Machine, full: str, last: str, call: Call) -> Value | None:
         )
         if _CLASSIFIERS.match(full):
             layer.fields["@logits"] = Plain(True)
+        return layer
+    if _OF_A_CONFIG.match(full) and call.args:
+        layer = _layer(m, call, "pretrained")
+        layer.fields.update({"@training": Plain(True), "@own": Plain(True)})
         return layer
     if full.startswith("torch.nn.init.") and call.args:
         initialised(m, last, call.args[0], call, call.args[1:])
@@ -154,7 +160,7 @@ def apply(m: Machine, layer: Layer | Instance, call: Call) -> Value:
         return _applied(m, layer, call)
     from traindx.program.library.modules import modes
 
-    m.event("forward", call.node, layer, call=call, **modes(layer))
+    m.passing = m.event("forward", call.node, layer, call=call, **modes(layer))
     made = _applied(m, layer, call)
     m.event("output", call.node, layer, value=made)
     return made

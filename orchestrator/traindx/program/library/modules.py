@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from traindx.program.library.growing import extended, inserted
 from traindx.program.library.layers import CONTAINERS, apply, children, leaves
 from traindx.program.values import (
     UNKNOWN,
@@ -78,10 +79,10 @@ def _of_container(m: Machine, owner: Layer | Instance, name: str, call: Call) ->
         if name == "append" and call.args:
             m.journal.set(owner.fields, str(len(children(owner))), call.args[0])
             return owner
-        if name == "extend" and call.args and isinstance(call.args[0], Items):
-            for child in call.args[0].items:
-                m.journal.set(owner.fields, str(len(children(owner))), child)
-            return owner
+        if name in {"extend", "update"} and call.args:
+            return extended(m, owner, call.args[0])
+        if name == "insert" and len(call.args) > 1:
+            return inserted(m, owner, *call.args[:2])
         if name in {"values", "items", "keys"}:
             return Items(children(owner), "list")
     if name in {"generate", "encode", "decode", "log_prob", "sample", "get_input_embeddings"}:
@@ -182,9 +183,10 @@ def modes(owner: Value) -> dict[str, object]:
 
 
 def depends_on_mode(layer: Layer) -> bool:
-    """Dropout that drops something, and batch normalization, which models of libraries have as well."""
+    """Dropout that drops something, and batch normalization, which models of libraries have as well: those that the
+    program configures itself may be without."""
     if layer.kind == "pretrained":
-        return True
+        return "@own" not in layer.fields
     if layer.kind.startswith("Dropout") or layer.kind in {"AlphaDropout", "FeatureDropout"}:
         rate = layer.keywords.get("p", layer.args[0] if layer.args else Plain(0.5))
         return not (isinstance(rate, Plain) and rate.value == 0)

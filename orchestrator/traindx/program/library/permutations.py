@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from traindx.program.library import shapes
 from traindx.program.values import Items, Made, Plain, Tensor, Value, text
+from traindx.readers.code.syntax import name_of
 
 if TYPE_CHECKING:
     from traindx.program.calling import Call
     from traindx.program.machine import Machine
 
 _NUMBERS = count(1)
+AGAIN = "drawn-again"
+"""the mark of rows, or of indices, that were drawn with replacement: one may be there several times"""
 
 
 def numpy_random(m: Machine, name: str, call: Call, owner: Value) -> Value:
@@ -30,10 +33,18 @@ def numpy_random(m: Machine, name: str, call: Call, owner: Value) -> Value:
     if name == "shuffle":
         return in_place(m, call, owner)
     shape = shapes.drawn(name, call)
+    if name == "choice" and shape != () and call.args and isinstance(call.args[0], Tensor):
+        return call.args[0].but(shape=shape, marks=frozenset({AGAIN} if with_replacement(call, 2, True) else ()))
     if shape == ():
         return Plain(None, "varies")
     kind = "long" if name in {"integers", "randint", "binomial", "poisson"} else ""
     return Tensor(shape=shape, origin=frozenset({id(call.node)}), dtype=kind)
+
+
+def with_replacement(call: Call, at: int, usual: bool) -> bool:
+    """Whether rows are drawn so that one may come several times."""
+    told = call.argument(at, "replace")
+    return usual if told is None else isinstance(told, Plain) and told.value is True
 
 
 def drawn(m: Machine, call: Call, owner: Value | None = None) -> Tensor:
@@ -60,8 +71,10 @@ def in_place(m: Machine, call: Call, owner: Value | None = None) -> Value:
 def together(m: Machine, call: Call) -> Value:
     """scikit-learn's `shuffle`: all arrays in one new order."""
     number = _next(m, call)
+    again = name_of(call.node.func) == "resample" and with_replacement(call, -1, True)
+    drawn_again = frozenset({AGAIN} if again else ())
     parts: list[Value] = [
-        part.but(order=part.order | {number}, marks=_mixed_up(part)) if isinstance(part, Tensor) else part
+        part.but(order=part.order | {number}, marks=_mixed_up(part) | drawn_again) if isinstance(part, Tensor) else part
         for part in call.args
     ]
     return parts[0] if len(parts) == 1 else Items(parts, "list")
@@ -69,13 +82,15 @@ def together(m: Machine, call: Call) -> Value:
 
 def of_table(m: Machine, owner: Tensor, call: Call) -> Tensor:
     """`column.sample(…)`: the values of a column in another order."""
-    return owner.but(order=owner.order | {_next(m, call)}, marks=_mixed_up(owner))
+    again = frozenset({AGAIN} if with_replacement(call, 2, False) else ())
+    return owner.but(order=owner.order | {_next(m, call)}, marks=_mixed_up(owner) | again)
 
 
 def of_frame(m: Machine, owner: Made, call: Call) -> Made:
     """`frame.sample(…)`: the rows of a table in another order."""
     number = _next(m, call)
     fields: dict[str, Value] = {**owner.fields, "@order": Plain((*_orders(owner), number))}
+    fields.pop("@in-classes", None)
     return Made(kind="frame", place=owner.place, fields={**fields, "@origin": Plain(tuple(origin(owner)))})
 
 

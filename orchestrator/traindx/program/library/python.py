@@ -61,6 +61,11 @@ def _enumerate(m: Machine, call: Call) -> Value:
 
 def _zip(m: Machine, call: Call) -> Value:
     if all(isinstance(part, Items) and not part.more for part in call.args) and call.args:
+        if len(call.node.args) == 1 and isinstance(call.node.args[0], ast.Starred):
+            # `zip(*rows)`: how many rows there are is seldom known where they are gone through like this.
+            more = not isinstance(call.node.args[0].value, ast.Tuple | ast.List)
+            held = [part.items for part in call.args if isinstance(part, Items)]
+            return Items([Items(list(column), "tuple", more) for column in zip(*held, strict=False)], "list")
         rows = zip(*(part.items for part in call.args if isinstance(part, Items)), strict=False)
         return Items([Items(list(row)) for row in rows], "list")
     inner = [stream_of(m, part) for part in call.args]

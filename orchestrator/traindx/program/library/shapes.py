@@ -107,6 +107,11 @@ def reshaped(name: str, shape: Shape | None, args: list[Value], call: Call) -> S
     return None
 
 
+def swaps_two(name: str, args: list[Value]) -> bool:
+    """Whether a matrix is turned: `t()`, or the first two axes change places."""
+    return name == "t" or (name in {"transpose", "swapaxes"} and {whole(part) for part in args} == {0, 1})
+
+
 def keeps_first(name: str, args: list[Value], call: Call) -> bool:
     """Whether the first dimension is still the first afterwards."""
     first = whole(call.keywords.get("dim", call.keywords.get("start_dim", args[0] if args else None)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from traindx.program import contractions
-from traindx.program.library import permutations, shapes
+from traindx.program.library import dropping, permutations, shapes
 from traindx.program.library.creation import JOINED, LIKE, MADE, created, joined, rebuilt
 from traindx.program.library.graphs import backward, mixed
 from traindx.program.library.initialising import initialised, nothing_times
@@ -125,7 +125,8 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
     if name in shapes.RESHAPING:
         graph, sure, deps = m.attached([owner])
         shape = shapes.reshaped(name, owner.shape, args, call)
-        marks = owner.marks if shapes.keeps_first(name, args, call) else owner.marks - {"batched"}
+        turned = contractions.flat(owner) if shapes.swaps_two(name, args) else owner.marks
+        marks = turned if shapes.keeps_first(name, args, call) else turned - {"batched"}
         marks -= {"one-out"} if name != "unsqueeze" else NOTHING
         return owner.but(graph=graph, sure=sure, deps=deps, shape=shape, marks=marks, act_dim=None)
     if name in {"max", "min"} and args and isinstance(args[0], Tensor):
@@ -147,6 +148,7 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
     if name in {"matmul", "mm", "bmm", "dot", "mv", "__matmul__"}:
         other = args[0] if args else owner
         contractions.product(m, call.node, owner, 3 if name == "bmm" else None)
+        contractions.of_one(m, call.node, owner, other)
         marks = contractions.marks_of(owner, other) | nothing_times(m, call.node, owner, other)
         return mixed(m, [owner, *call.tensors], product(owner, other), marks)
     if name in {"add", "sub", "mul", "div", "eq", "lt", "gt", "minimum", "maximum", "add_", "sub_", "mul_", "div_"}:
@@ -187,6 +189,8 @@ def activated(m: Machine, act: str, owner: Tensor, call: Call, args: Sequence[Va
     if act.startswith("log_"):
         marks |= {"logprob"}
     made = owner.but(graph=graph, sure=sure, deps=deps, act=act, act_at=m.place(call.node), act_dim=whole(dim))
+    if act == "softmax":
+        marks |= contractions.along_one(owner, whole(dim))
     held = after_act(act, owner.range or ANY)
     made = made.but(marks=marks | ({"saved"} if graph else frozenset()), loss=None, range=held if held.known else None)
     if act in SQUASHING:
@@ -229,23 +233,11 @@ def _same(m: Machine, name: str, owner: Tensor, call: Call) -> Value:
         made = made.but(marks=made.marks - {"unit"}).marked("pixels")
     if name == "sort":
         made = made.but(marks=made.marks - {"affine"}).marked("sorted")
-    if name == "dropout" and _always(call):
-        m.event("always-drops", call.node, owner)
+    if name.endswith("dropout"):
+        dropping.functional(m, owner, call)
     if name in {"float", "astype", "to"} and dtype == "float" and "pixels" in made.marks:
         made = made.but(made=m.place(call.node))
     return made.but(dtype=dtype)
-
-
-def _always(call: Call) -> bool:
-    """Whether a functional dropout drops in evaluation as well."""
-    node = call.node
-    given = next((part.value for part in node.keywords if part.arg == "training"), None)
-    given = node.args[2] if given is None and len(node.args) > 2 else given
-    if given is not None and not isinstance(given, ast.Constant):
-        return False  # `self.training`, or whatever the caller says
-    told = call.keywords.get("training", call.args[2] if len(call.args) > 2 else Plain(True))
-    rate = call.keywords.get("p", call.args[1] if len(call.args) > 1 else Plain(0.5))
-    return isinstance(told, Plain) and told.value is True and not (isinstance(rate, Plain) and rate.value == 0)
 
 
 def _cut(m: Machine, name: str, owner: Tensor, args: list[Value], call: Call) -> Value:

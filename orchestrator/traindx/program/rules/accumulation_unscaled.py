@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.queries import spelled, steps, surely_reaches
+from traindx.program.queries import counts, is_zeroing, spelled, steps, surely_reaches
 from traindx.program.trace import Event, Loop, Trace, tensor_of
 from traindx.program.values import Made, Stream, number
 
@@ -37,14 +37,14 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         optimizer = step.subject
         if isinstance(optimizer, Made) and step.loop is not None:
             yield from _in_a_loop_of_its_own(trace, step, optimizer)
-        counted = next((guard for guard in step.guards if _counts(guard)), None)
+        counted = next((guard for guard in step.guards if counts(guard)), None)
         if counted is None or not isinstance(optimizer, Made) or step.loop is None:
             continue
         for event in trace.of("backward"):
             value = tensor_of(event)
             if value is None or event.loop is not step.loop or counted in event.guards:
                 continue
-            if _steps_always(trace, event, counted):
+            if _steps_always(trace, event, counted) or _clears_always(trace, event, counted, optimizer):
                 continue
             if not surely_reaches(event, optimizer) or value.divided or "summed" in value.marks or value.loss is None:
                 continue
@@ -124,9 +124,10 @@ def _steps_always(trace: Trace, backward: Event, counted: ast.expr) -> bool:
     return False
 
 
-def _counts(guard: ast.expr) -> bool:
-    """`(i + 1) % n == 0`."""
-    return any(isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod) for part in ast.walk(guard))
+def _clears_always(trace: Trace, backward: Event, counted: ast.expr, optimizer: Made) -> bool:
+    """Whether the gradients are cleared in every iteration: then nothing adds up."""
+    rows = [row for row in trace.of("zero") if row.path == backward.path and counted not in row.guards]
+    return any(is_zeroing(row, optimizer) for row in rows)
 
 
 def _every(guard: ast.expr) -> ast.expr | None:

@@ -42,17 +42,22 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         if value is None or not value.sure or value.deps:
             continue
         known = [made for made in trains if isinstance(made, Made) and made.known and made.layers]
-        if not known or (value.graph and not value.marks & {"leaf", "cut-leaf"}):
+        given = [value, *_predicted(value)]
+        if not known or (value.graph and not any(part.marks & {"leaf", "cut-leaf"} for part in given)):
             continue
-        cut = value.cut or _cut_before(value)
+        cut = next((part.cut for part in given if part.cut is not None), None)
         if cut is None:
             continue
+        again = [part.made for part in given if part.made is not None and "cut-leaf" in part.marks]
         yield Finding(
             ID,
             cut.place,
             f"{cut.by} cuts the loss off from the weights: the backward at {event.place.text} reaches no parameter",
             facts={"cut_place": cut.place.text, "cut_by": cut.by, "backward_place": event.place.text},
-            also=((event.place, "starts from a value without a path to the weights"),),
+            also=(
+                *((place, "asks for a gradient again: a new leaf, with nothing behind it") for place in again[:1]),
+                (event.place, "starts from a value without a path to the weights"),
+            ),
         )
 
 
@@ -122,7 +127,7 @@ def _lost_terms(analysis: Analysis) -> Iterator[Finding]:
             )
 
 
-def _cut_before(value: Tensor) -> Cut | None:
-    term = value.loss
-    inner = term.prediction if term is not None else None
-    return inner.cut if isinstance(inner, Tensor) else None
+def _predicted(value: Tensor) -> list[Tensor]:
+    """The prediction that a loss was computed from."""
+    inner = value.loss.prediction if value.loss is not None else None
+    return [inner] if isinstance(inner, Tensor) else []

@@ -82,6 +82,9 @@ def _errors(trace: Trace, loop: Loop) -> Event | None:
 
 
 def _counts(loop: Loop) -> bool:
-    """Whether a loop counts, as one that decodes step by step does, and does not go through batches."""
+    """Whether a loop counts or goes on until something ends it, as one that decodes step by step does; it does not go
+    through batches."""
+    if isinstance(loop.node, ast.While):
+        return True
     source = loop.source.source if isinstance(loop.source, Stream) else loop.source
     return isinstance(source, Made) and source.kind == "range"

@@ -2,7 +2,7 @@
 
 ## What it finds
 A backward pass on the negative of a loss that is to be minimised, or on a log-probability that is to be maximised,
-while an optimizer descends; `maximize=True` with such a loss.
+while an optimizer descends; `maximize=True` with such a loss; a similarity where a loss asks for a distance.
 
 ## Why it matters
 Every step makes the model worse: the loss falls without bound (negated) or the likelihood of the data does.
@@ -22,7 +22,7 @@ from typing import Any, TypeGuard
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import class_of, is_true, steps, surely_reaches
-from traindx.program.trace import Event, tensor_of
+from traindx.program.trace import Event, Trace, tensor_of
 from traindx.program.values import Made, Place, Tensor
 from traindx.readers.code.syntax import all_nodes
 
@@ -38,6 +38,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     trace = analysis.trace
     trains = [made for events in steps(trace).values() if isinstance(made := events[0].subject, Made)]
     alone = len({made.number for made in trains}) == 1
+    yield from _likeness(trace, trains)
     for event in trace.of("backward"):
         value = tensor_of(event)
         if value is not None and value.loss is None and "logprob" in value.marks and value.sign > 0 and trains:
@@ -72,6 +73,30 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 "optimizer": class_of(trains[0]),
             },
             also=((event.place, "the backward pass of it"),),
+        )
+
+
+def _likeness(trace: Trace, trains: list[Made]) -> Iterator[Finding]:
+    """A triplet loss whose distance is a similarity: it pulls the negatives close and pushes the positives away."""
+    done: set[str] = set()
+    for event in trace.of("likeness-as-distance"):
+        turned = any(is_true(made.keywords.get("maximize")) for made in trains)
+        if event.place.text in done or turned or not trains or not event.grad:
+            continue
+        done.add(event.place.text)
+        backward = next((row.place for row in trace.of("backward")), event.place)
+        yield Finding(
+            ID,
+            event.place,
+            "the distance of this loss is a similarity, which is large for what is alike: the loss pulls the negatives"
+            " close and pushes the positives away",
+            proven=bool(trace.of("backward")),
+            facts={
+                "loss_place": event.place.text,
+                "backward_place": backward.text,
+                "optimizer": class_of(trains[0]),
+            },
+            also=((backward, "the backward pass of it"),),
         )
 
 

@@ -10,7 +10,7 @@ its running ones. Two evaluations of the same weights differ.
 
 ## Silent
 Models without such layers, teachers and targets that no optimizer holds, passes whose result goes into the loss,
-Monte-Carlo dropout.
+Monte-Carlo dropout: layers that are put into training mode one by one, `training=True` written out.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.queries import called, is_evaluation, loops_with, module_layers, trained_layers
+from traindx.program.queries import called, is_evaluation, is_true, loops_with, module_layers, trained_layers
 from traindx.program.trace import Event, Trace
-from traindx.program.values import Place
+from traindx.program.values import Layer, Place
 
 ID = "missing-eval-mode"
 _SAMPLED = re.compile(r"\bmc|monte|uncertain|sampl|update_bn|calibrat", re.IGNORECASE)
@@ -35,7 +35,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     learning = loops_with(trace, "backward")
     yield from _always_dropping(trace)
     for event in trace.of("forward"):
-        active = event.facts.get("active", [])
+        active = [layer for layer in event.facts.get("active", []) if not _switched_on(trace, event, layer)]
         if not active or event.facts.get("passive") or not _evaluates(trace, event, learning):
             continue
         if _SAMPLED.search(event.function) or (event.guards and not event.turns):
@@ -54,6 +54,14 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             facts={"forward_place": event.place.text, "mode_layer": layer.kind, "model": called(event)},
             also=tuple(also),
         )
+
+
+def _switched_on(trace: Trace, event: Event, layer: Layer) -> bool:
+    """Whether this very layer was put into training mode, not the model around it: then it is meant to be active."""
+    if layer is event.subject or layer.kind == "pretrained":
+        return False
+    told = [row for row in trace.of("mode") if row.subject is layer and row.at < event.at]
+    return any(is_true(row.facts.get("on")) for row in told)
 
 
 def _always_dropping(trace: Trace) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from dataclasses import replace
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import class_of
-from traindx.program.trace import Event, Loop
+from traindx.program.trace import Event, Loop, Trace
 from traindx.program.values import Made, Place, Plain, Value, number
 
 ID = "scheduler-misuse"
@@ -49,20 +49,20 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         made = event.subject
         if not isinstance(made, Made) or not event.turns or id(event.place.node) in done:
             continue
-        found = _rate(made, event, training) or _early(trace.events, event)
+        found = _rate(made, event, training, trace) or _early(trace.events, event)
         if found is not None:
             done.add(id(event.place.node))
             yield found
 
 
-def _rate(made: Made, event: Event, training: set[int]) -> Finding | None:
+def _rate(made: Made, event: Event, training: set[int], trace: Trace) -> Finding | None:
     kind = class_of(made)
     if kind not in _LENGTH or event.loop is None or made.place is None or len(event.turns) < 1:
         return None
     at, name = _LENGTH[kind]
     length = made.argument(at, name)
     per_batch = id(event.loop.node) in training and len(event.turns) > 1
-    per_epoch = id(event.loop.node) not in training and _holds_training(event.loop, training)
+    per_epoch = id(event.loop.node) not in training and _holds_training(event.loop, trace)
     counted = "batches" if _in_batches(made, length) else ""
     epochs = _epochs(event.turns[0].loop)
     if per_batch and not event.guards and not counted and _in_epochs(length, epochs, kind):
@@ -119,8 +119,9 @@ def _finding(made: Made, event: Event, kind: str, name: str, unit: str, rate: st
     )
 
 
-def _holds_training(loop: Loop, training: set[int]) -> bool:
-    return any(id(node) in training for node in ast.walk(loop.node) if node is not loop.node)
+def _holds_training(loop: Loop, trace: Trace) -> bool:
+    """Whether a loop over batches with a backward runs inside a loop, be it in a function that is called there."""
+    return any(loop in [turn.loop for turn in event.turns[:-1]] for event in trace.of("backward"))
 
 
 def _epochs(loop: Loop) -> Value | None:

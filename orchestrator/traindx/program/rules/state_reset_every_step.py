@@ -3,7 +3,7 @@
 ## What it finds
 A recurrent cell, or a recurrent layer that is given one time step at a time, called in a loop over time with a state
 that is new (zeros or None) in every iteration; a module that stores its state for the next window and is reset before
-it.
+it; a policy that learns from whole episodes and acts on one observation at a time, without a state.
 
 ## Why it matters
 The network sees each step alone: it has no memory, and is no better than a model without recurrence.
@@ -17,6 +17,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from traindx.program.acting import forgetful
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library.recurrent import is_fresh, parts_of
@@ -32,7 +33,7 @@ ID = "state-reset-every-step"
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at calls with one time step and a new state, in a loop."""
     trace = analysis.trace
-    found = [*_kept_for_nothing(analysis), *_twice(analysis), *_never_given(analysis)]
+    found = [*_kept_for_nothing(analysis), *_twice(analysis), *_never_given(analysis), *_acts_without(analysis)]
     yield from found
     done: set[int] = set()
     for call in trace.of("recurrent"):
@@ -161,6 +162,21 @@ def _never_given(analysis: Analysis) -> Iterator[Finding]:
                     (call.place, "gets a new state every time"),
                 ),
             )
+
+
+def _acts_without(analysis: Analysis) -> Iterator[Finding]:
+    """A recurrent policy that acts step by step, each step with a new state."""
+    for call in forgetful(analysis.trace):
+        loop = call.turns[-1].loop
+        place = call.calls[-1] if call.calls else call.place
+        yield Finding(
+            ID,
+            place,
+            f"the loop at {loop.place.text} takes one step of an environment at a time, and each step gets a new state:"
+            " what was seen before is forgotten",
+            facts={"state_place": place.text, "loop_place": loop.place.text},
+            also=((call.place, "gets a new state every time"), (loop.place, "goes through the steps")),
+        )
 
 
 def _holds(call: Event, again: Event) -> bool:

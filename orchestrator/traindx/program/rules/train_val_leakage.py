@@ -20,6 +20,7 @@ from itertools import combinations
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
+from traindx.program.library.tables import holds_copies
 from traindx.program.parting import hand_splits
 from traindx.program.queries import spelled
 from traindx.program.trace import Event
@@ -48,7 +49,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             break
     for event in trace.of("split"):
         arrays = event.facts.get("arrays") or (event.subject,)
-        if any("repeated" in part.marks for part in _tensors(arrays)):
+        if any("repeated" in part.marks for part in _tensors(arrays)) or any(map(holds_copies, arrays)):
             yield Finding(
                 ID,
                 event.place,

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
+from traindx.program.trace import Event
 from traindx.program.values import Tensor
 
 ID = "wrong-softmax-dim"
@@ -45,17 +46,24 @@ def _weights(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _of_one(analysis: Analysis) -> Iterator[Finding]:
-    for event in analysis.trace.of("softmax"):
-        before, dim = event.facts.get("before"), event.facts.get("dim")
-        if not isinstance(before, Tensor) or before.shape is None or dim is None or len(before.shape) < 3:
-            continue
-        if -len(before.shape) <= dim < len(before.shape) and before.shape[dim] == 1 and before.act == "linear":
-            yield Finding(
-                ID,
-                event.place,
-                f"softmax over axis {dim}, which has one element: every weight is 1",
-                facts={"dim_place": event.place.text, "operation": "softmax"},
-            )
+    deep = [event.place for event in analysis.trace.of("softmax") if _has_one(event)]
+    for event in analysis.trace.of("weighs-alike"):
+        place = event.subject.act_at if isinstance(event.subject, Tensor) else None
+        deep += [place] if place is not None else []
+    for place in {place.text: place for place in deep}.values():
+        yield Finding(
+            ID,
+            place,
+            "softmax over an axis that has one element: every weight is 1",
+            facts={"dim_place": place.text, "operation": "softmax"},
+        )
+
+
+def _has_one(event: Event) -> bool:
+    before, dim = event.facts.get("before"), event.facts.get("dim")
+    if not isinstance(before, Tensor) or before.shape is None or dim is None or len(before.shape) < 3:
+        return False
+    return -len(before.shape) <= dim < len(before.shape) and before.shape[dim] == 1 and before.act == "linear"
 
 
 def _over_the_batch(analysis: Analysis) -> Iterator[Finding]:

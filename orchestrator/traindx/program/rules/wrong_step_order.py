@@ -2,7 +2,8 @@
 
 ## What it finds
 A step that finds no gradients: since the last backward pass they were cleared, or in each iteration the step comes
-before the backward pass it belongs to.
+before the backward pass it belongs to. Gradients of several batches that are meant to add up before a step, and are
+cleared before each of them.
 
 ## Why it matters
 The optimizer then applies nothing, or the gradients of the batch before.
@@ -14,12 +15,13 @@ updates that use two optimizers on shared layers.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.queries import is_zeroing, steps, surely_reaches, touches
-from traindx.program.trace import Event
+from traindx.program.queries import counts, is_zeroing, spelled, steps, surely_reaches, touches
+from traindx.program.trace import Event, tensor_of
 from traindx.program.values import Made, Tensor
 
 ID = "wrong-step-order"
@@ -35,7 +37,11 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         for step in events:
             if step.facts.get("managed") or not step.turns:
                 continue
-            found = _cleared(trace.events, step, optimizer) or _early(trace.events, step, optimizer)
+            found = (
+                _cleared(trace.events, step, optimizer)
+                or _early(trace.events, step, optimizer)
+                or _every_batch(trace.events, step, optimizer)
+            )
             if found is not None:
                 yield found
                 break
@@ -81,6 +87,45 @@ def _early(events: list[Event], step: Event, optimizer: Made) -> Finding | None:
         facts={"step_place": step.place.text, "backward_place": later.place.text},
         also=((later.place, "computes the gradients afterwards"),),
     )
+
+
+def _every_batch(events: list[Event], step: Event, optimizer: Made) -> Finding | None:
+    """Gradients of some batches are to add up, and are cleared before the backward pass of each."""
+    counted = next((guard for guard in step.guards if counts(guard)), None)
+    if counted is None:
+        return None
+    mine = [event for event in events if event.path == step.path and counted not in event.guards]
+    if any(event.kind == "step" and event.subject is optimizer for event in mine):
+        return None
+    backward = next((row for row in mine if row.at < step.at and surely_reaches(row, optimizer)), None)
+    clearing = [row for row in mine if is_zeroing(row, optimizer) and _first(row.guards, step)]
+    if backward is None or not clearing or clearing[0].at > backward.at or not _adds_up(backward, counted):
+        return None
+    place = clearing[0].place
+    return Finding(
+        ID,
+        place,
+        f"the gradients are cleared before every batch, and the step waits for `{spelled(counted)}`: it applies those"
+        " of the last batch alone",
+        facts={
+            "zero_place": place.text,
+            "waits_for": spelled(counted),
+            "step_place": step.place.text,
+            "backward_place": backward.place.text,
+        },
+        also=((step.place, "steps once for several batches"), (backward.place, "is to add to the gradients")),
+    )
+
+
+def _first(guards: tuple[ast.expr, ...], step: Event) -> bool:
+    """Whether something happens whenever the step does."""
+    return guards == step.guards[: len(guards)]
+
+
+def _adds_up(backward: Event, counted: ast.expr) -> bool:
+    """Whether the program means its batches to add up: the loss is divided, or the count is called accumulation."""
+    value = tensor_of(backward)
+    return bool(value is not None and value.divided) or "accum" in spelled(counted).lower()
 
 
 def _same_loop(one: Event, other: Event) -> bool:

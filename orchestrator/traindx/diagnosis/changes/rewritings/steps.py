@@ -52,7 +52,10 @@ def add_step(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
 
 
 def order(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
-    """Move the clearing before the backward pass, or the step behind it."""
+    """Move the clearing before the backward pass, or behind the step that waits for several batches, or the step behind
+    the backward pass."""
+    if "waits_for" in facts:
+        return _clear_behind(code, facts)
     name = "zero_place" if "zero_place" in facts else "step_place"
     source, line = at_fact(code, facts, name)
     statement = source.statement_at(line)
@@ -68,6 +71,18 @@ def order(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
         source.insert_after(behind, text)
     where = "before" if name == "zero_place" else "behind"
     return source.rewritten(f"The diff moves `{text}` {where} `backward()` ({source.place(back)}).")
+
+
+def _clear_behind(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
+    source, line = at_fact(code, facts, "zero_place")
+    statement = source.statement_at(line)
+    other, at = at_fact(code, facts, "step_place")
+    if other.unit.path != source.unit.path or not isinstance(statement, ast.Expr):
+        raise Unfit("the calls do not stand in one file as statements of their own")
+    text = ast.unparse(statement)
+    source.remove(statement)
+    source.insert_after(source.statement_at(at), text)
+    return source.rewritten(f"The diff moves `{text}` behind `step()` ({source.place(at)}).")
 
 
 def divide(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:

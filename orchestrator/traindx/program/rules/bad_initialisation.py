@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import module_layers
-from traindx.program.trace import Trace
+from traindx.program.trace import Event, Trace
 from traindx.program.values import Layer, Tensor
 
-ID = "adapter-not-training"
+ID = "bad-initialisation"
 
 
 def check(analysis: Analysis) -> Iterator[Finding]:
@@ -34,14 +34,29 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         if event.place.text in done or layer is None or _restored(analysis, trace, layer):
             continue
         done.add(event.place.text)
-        zero = layer.place or event.place
+        zeroing = [row.place for row in trace.of("initialised") if _zeroes(row, _factors(trace, event, layer))]
+        zero = zeroing[0] if zeroing else layer.place or event.place
         yield Finding(
             ID,
             zero,
             f"both factors of the product at {event.place.text} begin at zero: neither ever gets a gradient",
             facts={"zero_place": zero.text, "product_place": event.place.text},
-            also=((event.place, "the product of two zeros"),),
+            also=(
+                *((place, "sets a factor to zeros") for place in zeroing[1:2]),
+                (event.place, "the product of two zeros"),
+            ),
         )
+
+
+def _factors(trace: Trace, event: Event, layer: Layer) -> list[Layer]:
+    """The layers on both sides of the product."""
+    left = event.facts.get("left")
+    numbers = left.deps if isinstance(left, Tensor) else frozenset[int]()
+    return [layer, *(trace.layers[number] for number in numbers if number in trace.layers)]
+
+
+def _zeroes(event: Event, layers: list[Layer]) -> bool:
+    return event.facts["value"] == 0.0 and event.subject in layers
 
 
 def _restored(analysis: Analysis, trace: Trace, layer: Layer) -> bool:
