@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -153,7 +154,9 @@ def test_a_signal_leaves_nothing_behind(spool: Path, number: signal.Signals, sta
     command = [sys.executable, "-m", "traindx", "diagnose", "-"]
     pipe = subprocess.PIPE
     env = {**os.environ, "TMPDIR": str(spool)}
-    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=env, cwd="/")
+    # Whoever started the tests may have told them to ignore the signal, as `nohup` and a shell's `&` do.
+    heard = partial(signal.signal, number, signal.SIG_DFL)
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=env, cwd="/", preexec_fn=heard)  # noqa: PLW1509
     assert process.stdin is not None
     process.stdin.write(falling(20_000).encode())
     process.stdin.flush()
