@@ -68,8 +68,9 @@ def outcome(
         expect="/".join(truth.primary) if not healthy else truth.expect,
         status=status,
         named=named,
-        right_first=bool(named) and named[0][0] in truth.primary,
-        right_any=any(name in truth.primary for name, _ in named[:3]),
+        # Beside a verdict of health a cause is a remark, not an answer.
+        right_first=status != "healthy" and bool(named) and named[0][0] in truth.primary,
+        right_any=status != "healthy" and any(name in truth.primary for name, _ in named[:3]),
         false_alarm=healthy and any(sure >= ALARM for name, sure in named if name not in truth.also),
         forbidden=[name for name, sure in named if name in truth.never and sure >= INSISTING],
         found_place=None if healthy or not truth.where else any(place in places for place in truth.where),

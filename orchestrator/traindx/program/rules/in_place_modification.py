@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.trace import tensor_of
+from traindx.program.trace import Event, tensor_of
 from traindx.program.values import Tensor
 
 ID = "in-place-modification"
@@ -30,7 +30,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         value = event.subject
         if not isinstance(value, Tensor) or value.act not in _KEPT or "saved" not in value.marks or not value.sure:
             continue
-        if not event.grad or not value.graph or not _is_needed(analysis, value):
+        if not event.grad or not value.graph or not _is_needed(analysis, event, value):
             continue
         also = ((value.act_at, f"keeps the output of {value.act} for its gradient"),) if value.act_at else ()
         yield Finding(
@@ -42,8 +42,13 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         )
 
 
-def _is_needed(analysis: Analysis, value: Tensor) -> bool:
-    """Whether a backward may reach what was changed: one through the same layers, or one of unknown ones."""
+def _is_needed(analysis: Analysis, event: Event, value: Tensor) -> bool:
+    """Whether a backward may reach what was changed: one through the same layers, or one of unknown ones.
+
+    What no program here calls may be called by others.
+    """
+    if event.at >= analysis.trace.main:
+        return True
     backwards = analysis.trace.of("backward")
-    reached = [tensor.deps if (tensor := tensor_of(event)) is not None else None for event in backwards]
+    reached = [tensor.deps if (tensor := tensor_of(row)) is not None else None for row in backwards]
     return not backwards or not value.deps or any(not deps or deps & value.deps for deps in reached)
