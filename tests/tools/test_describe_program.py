@@ -69,7 +69,7 @@ def test_the_loops_of_a_state_are_drawn(tmp_path: Path) -> None:
     rows = [(row.split("  train.py:")[0], row.split("  train.py:")[1]) for row in drawn]
     assert [place.split()[0] for _, place in rows] == ["13", "14", "15", "16", "18", "19", "21"]
     told = {place.split()[0]: " ".join(place.split()[1:]) for _, place in rows}
-    assert told["13"] == told["14"] == "state kept, cut from its graph"
+    assert told["13"] == told["14"] == "state kept, its graph cut"
     assert told["15"] == "takes and gives it"
     assert told["16"] == "cut here"
     assert [len(code) - len(code.lstrip()) for code, _ in rows] == [0, 2, 4, 4, 4, 4, 4]

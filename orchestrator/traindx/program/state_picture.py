@@ -9,7 +9,7 @@ from traindx.program.library.recurrent import is_fresh
 from traindx.program.queries import state_parts
 from traindx.program.states import carrying_loop
 from traindx.program.trace import Event, Loop
-from traindx.program.values import Place, Tensor
+from traindx.program.values import Place, Tensor, Value
 
 _SHOWN = {"backward": "backward", "step": "optimizer step", "zero": "clears gradients"}
 _CUTS = ("detach", ".data", "no_grad")
@@ -42,7 +42,7 @@ def _between(analysis: Analysis, calls: Sequence[Event], loop: Loop) -> str:
         anew = any(is_fresh(event.facts.get("state")) for event in inside)
         return "state: new each turn" if anew else ""
     attached = any(part.graph for event in handed for part in state_parts(event))
-    return "state kept, with its graph" if attached else "state kept, cut from its graph"
+    return "state kept, with its graph" if attached else "state kept, its graph cut"
 
 
 def _rows(analysis: Analysis, call: Event, told: dict[int, str], depth: int) -> Iterator[tuple[str, str, str]]:
@@ -69,24 +69,15 @@ def _rows(analysis: Analysis, call: Event, told: dict[int, str], depth: int) -> 
 def _what(event: Event, call: Event) -> str:
     if event.kind == "recurrent" and event.place.node is call.place.node:
         return "takes and gives it"
-    if (
-        event.kind == "cut"
-        and any(word in event.facts["by"] for word in _CUTS)
-        and isinstance(event.subject, Tensor)
-        and event.subject.states & _states(call)
-    ):
+    if event.kind == "cut" and any(word in event.facts["by"] for word in _CUTS) and _is_state_of(event.subject, call):
         return "cut here"
     return _SHOWN.get(event.kind, "")
 
 
-def _states(call: Event) -> frozenset[tuple[int, int]]:
-    """The states of the same layer, whichever turn made them."""
+def _is_state_of(value: Value, call: Event) -> bool:
+    """Whether a value is a state that the layer of a call has given, in whichever turn."""
     number = getattr(call.subject, "number", None)
-    return frozenset((number, serial) for serial in _serials(call)) if isinstance(number, int) else frozenset()
-
-
-def _serials(call: Event) -> range:
-    return range((call.path[-1] if call.path else 0) + 1)
+    return isinstance(value, Tensor) and any(layer == number for layer, _ in value.states)
 
 
 def _row(place: Place, depth: int, what: str) -> tuple[str, str, str]:
