@@ -51,10 +51,10 @@ def marks_after(op: ast.operator, left: Value, right: Value) -> frozenset[str]:
         kept -= {"pixels"}
     if isinstance(op, ast.Pow) and (number(right) or 0) == 2:
         kept |= {"squared-difference" if "difference" in marks else "squared"}
-    elif isinstance(op, ast.Sub):
-        kept -= {"squared", "positive", "logprob"} if isinstance(left, Tensor) and isinstance(right, Tensor) else {""}
-        if isinstance(left, Tensor) and isinstance(right, Tensor):
-            kept |= {"difference"}
+    elif isinstance(op, ast.Sub) and isinstance(left, Tensor) and isinstance(right, Tensor):
+        # Of an `elbo = likelihood - divergence` nobody knows what it is by the squares inside one of them.
+        kept -= {"squared", "positive", "logprob"} | ({"squared-difference"} if right.graph else set())
+        kept |= {"difference"}
     return kept
 
 

@@ -32,7 +32,9 @@ def sorted_as_text(units: Sequence[CodeUnit], beside: Sequence[CodeUnit]) -> Ite
     program itself, or by one beside it that prepares the data.
     """
     found = [(unit, *places) for unit in units for places in unit.once("sorted beside labels", partial(_sorted, unit))]
-    for unit in {id(unit): unit for unit in (*units, *beside)}.values() if found else ():
+    folders = {unit.path.rpartition("/")[0] for unit, *_ in found}
+    near = [unit for unit in beside if unit.path.rpartition("/")[0] in folders]
+    for unit in {id(unit): unit for unit in (*units, *near)}.values() if found else ():
         named = unit.once("numbered names", partial(_numbered, unit))
         if named is not None:
             yield from (TextOrder(*row, unit, named) for row in found)
@@ -55,7 +57,24 @@ def _sorted(unit: CodeUnit) -> list[tuple[ast.Call, ast.stmt]]:
 
 def _numbered(unit: CodeUnit) -> ast.JoinedStr | None:
     """The first name with a number in it that has no leading zeros."""
-    return next((node for node in all_nodes(unit.tree) if isinstance(node, ast.JoinedStr) and _numbers(node)), None)
+    counted = _counted(unit)
+    found = (node for node in all_nodes(unit.tree) if isinstance(node, ast.JoinedStr))
+    return next((node for node in found if _numbers(node, counted)), None)
+
+
+def _counted(unit: CodeUnit) -> frozenset[str]:
+    """The names that count: over a range, an enumeration, by `+= 1`."""
+    names = set[str]()
+    for node in all_nodes(unit.tree):
+        if isinstance(node, ast.For | ast.comprehension) and isinstance(node.iter, ast.Call):
+            through = getattr(node.iter.func, "attr", getattr(node.iter.func, "id", ""))
+            if through in {"range", "enumerate", "trange", "arange", "count", "tqdm", "zip"}:
+                names |= {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            names.add(node.target.id)
+        elif isinstance(node, ast.arg) and getattr(node.annotation, "id", "") == "int":
+            names.add(node.arg)
+    return frozenset(names)
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
@@ -86,7 +105,7 @@ def _takes_labels(node: ast.Assign) -> bool:
     return read and not any(isinstance(part, ast.Call) and _sorts_a_listing(part) for part in ast.walk(node.value))
 
 
-def _numbers(node: ast.JoinedStr) -> bool:
+def _numbers(node: ast.JoinedStr, counted: frozenset[str]) -> bool:
     """`f"img_{i}"` or `f"leaf_{n}.npy"`, without leading zeros, as the name of a file or of an array in an archive."""
     for at, part in enumerate(node.values):
         if not isinstance(part, ast.FormattedValue) or part.format_spec is not None:
@@ -96,6 +115,7 @@ def _numbers(node: ast.JoinedStr) -> bool:
         begins = isinstance(before, ast.Constant) and re.search(r"[A-Za-z]{2,}[_-]?$", str(before.value)) is not None
         ends = isinstance(after, ast.Constant) and _FILE.match(str(after.value)) is not None
         keyed = begins and after is None and str(getattr(before, "value", "")).endswith("_")
-        if isinstance(part.value, ast.Name | ast.BinOp) and begins and (ends or keyed):
+        counts = isinstance(part.value, ast.BinOp) or (isinstance(part.value, ast.Name) and part.value.id in counted)
+        if counts and begins and (ends or keyed):
             return True
     return False

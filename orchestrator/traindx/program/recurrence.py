@@ -26,13 +26,23 @@ def carried_on(m: Machine, node: ast.Assign, value: Value, since: int) -> Value:
     if not m.turns or len(node.targets) != 1:
         return value
     target = node.targets[0]
-    given, at = _handed_on(target, node.value) if isinstance(node.value, ast.Call) else (None, None)
+    steps = isinstance(node.value, ast.Call) and not _goes_deeper(m, node.value)
+    given, at = _handed_on(target, node.value) if steps and isinstance(node.value, ast.Call) else (None, None)
     layer = _callee(m, node.value) if given is not None and isinstance(node.value, ast.Call) else None
     if layer is None and isinstance(target, ast.Attribute) and _comes_from(m, node, target, value):
         given, at, layer = target, None, _layer(m, id(node))
     if given is None or layer is None or any(event.kind == "recurrent" for event in m.trace.events[since:]):
         return value
     return _step(m, node.value, value, at, given, layer)
+
+
+def _goes_deeper(m: Machine, call: ast.Call) -> bool:
+    """Whether the loop goes through modules and calls each: `for layer in self.layers: x = layer(x, mask)`."""
+    loop = m.turns[-1].loop.node
+    if not isinstance(loop, ast.For):
+        return False
+    through = {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
+    return any(isinstance(part, ast.Name) and part.id in through for part in ast.walk(call.func))
 
 
 def _comes_from(m: Machine, node: ast.Assign, target: ast.Attribute, value: Value) -> bool:

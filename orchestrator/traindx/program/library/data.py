@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from traindx.program.library import permutations, tables
+from traindx.program.library.graphs import mixed
 from traindx.program.values import (
+    NOTHING,
     UNKNOWN,
     Function,
     Guess,
@@ -79,6 +81,9 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
         return Tensor(origin=frozenset({id(call.node)}))
     if full == "torch.manual_seed":
         return permutations.numpy_random(m, "seed", call, UNKNOWN)
+    if root == "random" and last in {"choice", "choices", "sample"} and call.tensors:
+        # A replay buffer: whatever an entry was before, it does not come in turn.
+        return mixed(m, call.tensors, None).but(states=NOTHING, sure=False)
     if root == "random" and last in {"shuffle", "seed"}:
         return permutations.numpy_random(m, last, call, UNKNOWN)
     if last in {"RandomState", "default_rng", "Random", "Generator"} and root in {"numpy", "random", "torch"}:

@@ -45,7 +45,24 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
         return made
     if root == "ignite" and last == "Engine" and call.args:
         return Made(kind="ignite", args=tuple(call.args), place=m.place(call.node))
-    return None
+    return _launched(m, full, last, call)
+
+
+def _launched(m: Machine, full: str, last: str, call: Call) -> Value | None:
+    """A function of the program that a launcher runs, in processes that all do the same."""
+    from traindx.program.calling import call_function
+
+    spawns = last == "spawn" and "multiprocessing" in full
+    named = "target" if last == "Process" else "fn" if spawns else "function" if last == "notebook_launcher" else ""
+    named = "main_func" if full in {"detectron2.engine.launch", "fvcore.launch"} else named
+    function = call.argument(1 if last == "Process" else 0, named) if named else None
+    if not isinstance(function, Function):
+        return None
+    given = call.argument(1, "args") if spawns or last == "notebook_launcher" else call.keywords.get("args")
+    args = list(given.items) if isinstance(given, Items) else []
+    rank: list[Value] = [Plain(None, "varies", "rank")] if spawns else []
+    call_function(m, function, [*rank, *args], {}, call.node)
+    return Guess(last)
 
 
 def method(m: Machine, owner: Made, name: str, call: Call) -> Value | None:

@@ -328,6 +328,9 @@ def _pointwise(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
     if name == "log" and owner.act in {"softmax", "sigmoid"}:
         return made.but(act=f"log_{owner.act}", act_at=m.place(call.node), marks=marks | {"logprob"})
     if name in {"clamp", "clip", "clamp_min"}:
+        least = args[0] if args else call.keywords.get("min")
+        if number(least) == 0 and len(args) < 2 and "max" not in call.keywords:
+            return activated(m, "relu", owner, call)
         return made.but(
             act=owner.act, act_at=owner.act_at, loss=owner.loss, sign=owner.sign, marks=owner.marks - {"affine"}
         )

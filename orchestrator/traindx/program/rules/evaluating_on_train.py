@@ -20,7 +20,7 @@ from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import loops_with
 from traindx.program.trace import Event, Trace
-from traindx.program.values import Instance, Made, Plain, Stream, Tensor, Value
+from traindx.program.values import Instance, Made, Plain, Stream, Tensor, Value, is_none
 
 ID = "evaluating-on-train"
 _HELD = re.compile(r"(?:^|_)(?:val|valid|validation|test|dev|eval|holdout)(?:_|$)", re.IGNORECASE)
@@ -31,7 +31,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     trace = analysis.trace
     learning = loops_with(trace, "backward")
     trained = [loader for event in trace.of("loop") if (loader := _loader(event.subject)) and _inside(event, learning)]
-    looped = {loader.number for event in trace.of("loop") if (loader := _loader(event.subject))}
+    looped = {_written(loader) for event in trace.of("loop") if (loader := _loader(event.subject))}
     loaders = [made for event in trace.of("loader") if isinstance(made := event.subject, Made)]
     for made in loaders:
         same = [one for one in trained if one is not made and _same_data(one, made)]
@@ -43,8 +43,9 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 facts={"loader": _name(made), "loader_place": made.place.text},
                 also=((same[0].place, "the training loader"),) if same[0].place is not None else (),
             )
-    held = [made for made in loaders if _HELD.search(_name(made)) and made.number not in looped]
-    yield from _instead(trace, trained, held, learning)
+    held = [made for made in loaders if _HELD.search(_name(made))]
+    if not any(_written(made) in looped for made in held):
+        yield from _instead(trace, trained, held, learning)
 
 
 def _instead(trace: Trace, trained: list[Made], held: list[Made], learning: set[int]) -> Iterator[Finding]:
@@ -83,7 +84,20 @@ def _name(made: Made) -> str:
     return str(told.value) if isinstance(told, Plain) else ""
 
 
+def _written(made: Made) -> object:
+    """Where a loader is made: a function that makes one is followed for each of its calls."""
+    return made.place.text if made.place is not None else made.number
+
+
+def _chooses(made: Made) -> bool:
+    """Whether a sampler decides which of the rows are taken."""
+    given = made.keywords.get("sampler", made.keywords.get("batch_sampler"))
+    return given is not None and not is_none(given)
+
+
 def _same_data(one: Made, other: Made) -> bool:
+    if _chooses(one) or _chooses(other):
+        return False
     a, b = one.argument(0, "dataset"), other.argument(0, "dataset")
     if a is None or b is None:
         return False

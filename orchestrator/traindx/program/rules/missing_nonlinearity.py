@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.trace import Event, Trace
-from traindx.program.values import Layer, Place, Tensor
+from traindx.program.values import Layer, Place, Plain, Tensor, Value, whole
 from traindx.readers.code.syntax import all_nodes
 
 ID = "missing-nonlinearity"
@@ -43,6 +43,8 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         chained = [one for one in linear[1:] if _straight(one)]
         if len(linear) < 2 or len(chained) < len(linear) - 1 or any(one.kind == "recurrent" for one in inside):
             continue
+        if len(linear) == 2 and _factors(linear[0].subject, linear[1].subject):
+            continue
         second = chained[0]
         place = second.subject.place if isinstance(second.subject, Layer) and second.subject.place else second.place
         first = second.facts["before"].act_at
@@ -54,6 +56,21 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             facts={"layer_place": place.text, "linear_layers": len(linear)},
             also=((first, "the layer before it"),) if first is not None else (),
         )
+
+
+def _factors(first: Value, second: Value) -> bool:
+    """Whether two layers without biases factor one matrix: an embedding in and out, narrower than both sides."""
+    if not isinstance(first, Layer) or not isinstance(second, Layer):
+        return False
+    if any(not _is_false(layer.keywords.get("bias")) for layer in (first, second)):
+        return False
+    sizes = [whole(part) for part in (*first.args[:2], *second.args[1:2])]
+    wide, narrow, out = sizes if len(sizes) == 3 else (None, None, None)
+    return wide is None or narrow is None or out is None or narrow < min(wide, out)
+
+
+def _is_false(value: Value | None) -> bool:
+    return isinstance(value, Plain) and value.value is False
 
 
 def _never_reached(trace: Trace) -> Place | None:

@@ -36,9 +36,11 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     held: frozenset[int] = frozenset().union(*(made.layers for made in trace.optimizers))
     contained = _in_containers(analysis)
     missing: dict[int, Event] = {}
+    stepped = {serial for event in trace.of("step") for serial in event.path}
     for event in trace.of("backward"):
         value = tensor_of(event)
-        if value is not None and value.sure and event.turns:
+        # A backward in a loop without any step looks at gradients and trains nothing.
+        if value is not None and value.sure and not stepped.isdisjoint(event.path):
             for number in value.deps - held - contained:
                 missing.setdefault(number, event)
     missing = {number: event for number, event in missing.items() if number not in _written(analysis)}

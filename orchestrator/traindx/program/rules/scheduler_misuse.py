@@ -62,7 +62,9 @@ def _rate(made: Made, event: Event, training: set[int], trace: Trace) -> Finding
     at, name = _LENGTH[kind]
     length = made.argument(at, name)
     per_batch = id(event.loop.node) in training and len(event.turns) > 1
-    per_epoch = id(event.loop.node) not in training and _holds_training(event.loop, trace)
+    # Where it steps per batch as well, this one is for the batches that are left over.
+    left_over = any(row.subject is made and id(row.loop.node) in training for row in trace.of("schedule") if row.loop)
+    per_epoch = id(event.loop.node) not in training and not left_over and _holds_training(event.loop, trace)
     counted = "batches" if _in_batches(made, length) else ""
     epochs = _epochs(event.turns[0].loop)
     if per_batch and not event.guards and not counted and _in_epochs(length, epochs, kind):
