@@ -1,16 +1,18 @@
-"""Read: a window of a text file, with line numbers."""
+"""Read: windows of text files, with line numbers."""
 
 from __future__ import annotations
 
 import codecs
 import os
+import re
 from collections import deque
 from collections.abc import Iterator
 from typing import BinaryIO
 
 from pydantic import Field
 
-from traindx.errors import UnreadableInput, UsageError
+from traindx.contract import Value
+from traindx.errors import TraindxError, UnreadableInput, UsageError
 from traindx.readers import Run
 from traindx.readers.folder.browse import Line, what_binary, whole_lines
 from traindx.readers.logs.lines import blocks
@@ -22,6 +24,10 @@ _TAIL_STRETCHES = 8
 _TAIL_BYTES = 8 * 1024 * 1024
 _LINE_HEAD, _LINE_TAIL = 700, 300
 _MOST_CHARACTERS = 40_000
+_USUAL_LINES, _MOST_LINES = 200, 2000
+_MOST_PLACES = 12
+# `train.py`, `train.py:40`, `train.py:40-80`, `train.log:-50` for the last fifty.
+_PLACE = re.compile(r"(?P<path>.+?)(?::(?:(?P<first>\d{1,12})(?:-(?P<last>\d{1,12}))?|-(?P<tail>\d{1,6})))?")
 
 
 class Input(ToolInput):
@@ -29,8 +35,22 @@ class Input(ToolInput):
 
     path: str = Field(description="file to read, relative to the run folder, e.g. `logs/train.log`")
     start_line: int = Field(default=1, ge=1, description="first line to show, counted from 1; ignored with `tail`")
-    max_lines: int = Field(default=200, ge=1, le=2000, description="show at most this many lines")
+    max_lines: int = Field(default=_USUAL_LINES, ge=1, le=_MOST_LINES, description="show at most this many lines")
     tail: bool = Field(default=False, description="show the last `max_lines` lines instead")
+    also: list[str] = Field(
+        default_factory=list,
+        max_length=_MOST_PLACES,
+        description="further places to read in the same call: `model.py`, `train.py:40-80`, `train.log:-50` (its end)",
+    )
+
+
+class Other(Value):
+    """A further place, or why it could not be read."""
+
+    path: str
+    text: str = ""
+    left_out: list[str] = Field(default_factory=list)
+    reason: str = ""
 
 
 class Excerpt(ToolOutput):
@@ -42,6 +62,7 @@ class Excerpt(ToolOutput):
     last_line: int
     text: str = Field(description="`number<tab>line`, one per line of the file")
     left_out: list[str] = Field(description="what is not shown, and how to see it")
+    also: list[Other] = Field(default_factory=list, description="the further places, in the order they were asked for")
 
 
 @tool(timeout=20.0)
@@ -49,8 +70,43 @@ def Read(request: Input, run: Run) -> Excerpt:  # noqa: N802 the name it has in 
     """Show lines of a text file of the run, numbered as an editor numbers them.
 
     For a log start with `tail`: the reason is usually near the end. Long lines are cut in the middle; binary
-    files (checkpoints, event files, images) are refused, other tools read those.
+    files (checkpoints, event files, images) are refused, other tools read those. One call takes several places: the
+    others go into `also`.
     """
+    first = _read(request, run, _MOST_CHARACTERS)
+    others: list[Other] = []
+    room = _MOST_CHARACTERS - len(first.text)
+    for place in request.also:
+        others.append(_other(place, run, room))
+        room -= len(others[-1].text)
+    return first.model_copy(update={"also": others})
+
+
+def _other(place: str, run: Run, room: int) -> Other:
+    """What stands at a further place; one that cannot be read costs the others nothing."""
+    try:
+        asked = _asked(place)
+        if room <= 0:
+            return Other(path=place, reason="no room left in this answer: ask for it in another call")
+        found = _read(asked, run, room)
+    except (NoData, TraindxError) as refused:
+        return Other(path=place, reason=str(refused))
+    return Other(path=found.path, text=found.text, left_out=found.left_out)
+
+
+def _asked(place: str) -> Input:
+    match = _PLACE.fullmatch(place.strip())
+    if match is None:
+        raise UsageError(f"`{place}` names no file")
+    path, first, last, tail = match.group("path", "first", "last", "tail")
+    if tail:
+        return Input(path=path, tail=True, max_lines=min(_MOST_LINES, max(1, int(tail))))
+    begin = max(1, int(first or 1))
+    most = int(last) - begin + 1 if last else _USUAL_LINES
+    return Input(path=path, start_line=begin, max_lines=min(_MOST_LINES, max(1, most)))
+
+
+def _read(request: Input, run: Run, room: int) -> Excerpt:
     with run.scope.open(request.path) as handle:
         size = os.fstat(handle.fileno()).st_size
         if not size:
@@ -59,7 +115,7 @@ def Read(request: Input, run: Run) -> Excerpt:  # noqa: N802 the name it has in 
         if kind is not None:
             raise UnreadableInput(request.path, f"not text but {kind}")
         lines = _last_lines(handle, request, size) if request.tail else _lines_from(handle, request)
-    return _excerpt(lines, request, size)
+    return _excerpt(lines, request, size, room)
 
 
 def _lines_from(handle: BinaryIO, request: Input) -> list[Line]:
@@ -107,10 +163,9 @@ def _last_lines(handle: BinaryIO, request: Input, size: int) -> list[Line]:
     return [Line(place - len(lines), line.text, line.dropped) for place, line in enumerate(lines)]
 
 
-def _excerpt(lines: list[Line], request: Input, size: int) -> Excerpt:
+def _excerpt(lines: list[Line], request: Input, size: int, room: int) -> Excerpt:
     shown: list[str] = []
     left_out: list[str] = []
-    room = _MOST_CHARACTERS
     wanted = lines if request.tail else lines[: request.max_lines]
     for line in reversed(wanted) if request.tail else wanted:
         text = f"{line.number}\t{_cut(line)}"

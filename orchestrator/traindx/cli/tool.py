@@ -102,6 +102,8 @@ def _options(spec: ToolSpec) -> argparse.ArgumentParser:
         kind = field.get("type", "string")
         if kind == "boolean":
             parser.add_argument(flag, dest=name, action=argparse.BooleanOptionalAction, help=described)
+        elif kind == "array" and field.get("items", {}).get("type") == "string":
+            parser.add_argument(flag, dest=name, nargs="+", metavar="TEXT", help=described)
         elif kind in _PLAIN:
             parser.add_argument(flag, dest=name, type=_PLAIN[kind], metavar=kind.upper(), help=described)
         else:
