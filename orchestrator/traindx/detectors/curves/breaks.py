@@ -95,10 +95,9 @@ def _above_its_start(goal: Objective) -> Signal | None:
     if not never_came_back(goal):
         return None
     loss = goal.series
-    end = goal.shape.end
-    claim = f"`{loss.original}` rises from its first value {first:.4g} and never recovers: it ends at {end:.4g}"
+    claim = f"`{loss.original}` rises from its first value {first:.4g} and never recovers: it ends at {goal.last:.4g}"
     places = [cite(loss, 0, "the first value"), cite(loss, len(loss) - 1, "the last value")]
-    facts: dict[str, Fact] = {"loss_start": first, "loss_end": goal.shape.end, "onset": where(loss, 1)}
+    facts: dict[str, Fact] = {"loss_start": first, "loss_end": goal.last, "onset": where(loss, 1)}
     return Signal(id="loss-above-its-start", claim=claim, citations=places, facts=facts)
 
 
@@ -207,7 +206,7 @@ def _divergence(goal: Objective, onset: int) -> list[Signal]:
     before = max(onset - 1, 0)
     at = where(loss, onset)
     change = f"from {loss.values[before]:.4g} to {loss.values[onset]:.4g}"
-    claim = f"`{loss.original}` {goal.rose} {change} at {at} and ended at {goal.shown(shape.end):.4g}"
+    claim = f"`{loss.original}` {goal.rose} {change} at {at} and its last value is {goal.last:.4g}"
     places = [
         cite(loss, before, f"the last value before the break: {loss.values[before]:.4g}"),
         cite(loss, onset, f"the loss breaks here: {loss.values[onset]:.4g}"),
@@ -217,8 +216,8 @@ def _divergence(goal: Objective, onset: int) -> list[Signal]:
         "last_good": where(loss, before),
         "loss_before": float(loss.values[before]),
         "loss_after": float(loss.values[onset]),
-        "loss_best": goal.shown(shape.best),
-        "loss_end": goal.shown(shape.end),
+        "loss_best": goal.best,
+        "loss_end": goal.last,
     }
     # Rising by all that was learned is as clear as it gets; a quarter of it is the least that counts.
     learned = max(shape.improvement, 1e-12)

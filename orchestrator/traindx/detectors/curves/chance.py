@@ -98,9 +98,10 @@ def at_chance(
         return None
     strength = 0.6 if fell_to_it and not certain else 1.0
     guessing = f", and accuracy is {accuracy:.1%}" if accuracy is not None else ""
-    claim = f"`{loss.original}` sits at {shape.end:.4g}, and ln {count} = {chance:.4g}{guessing}"
-    facts: dict[str, Fact] = {"classes": count, "chance": chance, "loss_end": shape.end}
-    place = cite(loss, len(loss) - 1, claim)
+    seen = float(loss.values[goal.at_end])
+    claim = f"`{loss.original}` sits at {seen:.4g}, and ln {count} = {chance:.4g}{guessing}"
+    facts: dict[str, Fact] = {"classes": count, "chance": chance, "loss_end": seen}
+    place = cite(loss, goal.at_end, claim)
     return Signal(id="loss-at-chance", claim=claim, strength=strength, citations=[place], facts=facts)
 
 
@@ -109,7 +110,8 @@ def _at_variance(goal: Objective, series: Sequence[Series], code: Sequence[CodeU
     shape, loss = goal.shape, goal.series
     fell = shape.improvement > max(0.05 * abs(shape.start), 2 * shape.noise)
     explained = next((row for row in series if is_r2(row) and len(row) >= 3), None)
-    facts: dict[str, Fact] = {"loss_end": shape.end}
+    seen = float(loss.values[goal.at_end])
+    facts: dict[str, Fact] = {"loss_end": seen}
     if explained is not None:
         finite = explained.values[np.isfinite(explained.values)]
         if not len(finite) or fell or float(np.median(finite[-max(1, len(finite) // 4) :])) > 0.05:
@@ -120,7 +122,7 @@ def _at_variance(goal: Objective, series: Sequence[Series], code: Sequence[CodeU
     squared = {"mse", "l2"} & words_of(loss) or any("squared-error" in unit.traits for unit in code)
     if not squared or fell or not 0.93 < shape.end < 1.07:
         return None
-    claim = f"`{loss.original}` stays at {shape.end:.4g}: a standardised target has a variance of 1"
+    claim = f"`{loss.original}` stays at {seen:.4g}: a standardised target has a variance of 1"
     return Signal(
         id="loss-at-variance", claim=claim, strength=0.8, citations=[cite(loss, len(loss) - 1, claim)], facts=facts
     )

@@ -46,22 +46,22 @@ def detect(goal: Objective, series: Sequence[Series], chance: Signal | None) -> 
         return []
     last = len(loss) - 1
     facts: dict[str, Fact] = {
-        "loss_start": goal.shown(shape.start),
-        "loss_end": goal.shown(shape.end),
-        "loss_best": goal.shown(shape.best),
+        "loss_start": goal.first,
+        "loss_end": goal.last,
+        "loss_best": goal.best,
     }
     values = goal.costs[np.isfinite(goal.costs)]
     if never_came_back(goal):
         return []
     if len(values) >= 5 and float(values.max()) == float(values.min()):
-        claim = f"`{loss.original}` is {goal.shown(shape.end):.6g} at every one of {shape.points} points"
+        claim = f"`{loss.original}` is {goal.last:.6g} at every one of {shape.points} points"
         return [Signal(id="loss-constant", claim=claim, citations=[cite(loss, last, claim)], facts=facts)]
     slowly = chance is None and falls_steadily(goal)
     if (chance is not None and chance.strength == 1.0) or not (_fell(goal) or slowly):
-        claim = f"`{loss.original}` stayed near {goal.shown(shape.end):.4g} from the first point to the last"
+        claim = f"`{loss.original}` stayed near {goal.last:.4g} from the first point to the last"
         flat = Signal(id="loss-never-fell", claim=claim, citations=[cite(loss, last, claim)], facts=facts)
         return [flat, *_wanders(goal)] if chance is None else [flat, chance]
-    span = f"from {goal.shown(shape.start):.4g} to {goal.shown(shape.end):.4g}"
+    span = f"from {goal.first:.4g} to {goal.last:.4g}"
     claim = f"`{loss.original}` {goal.fell} {span} over {shape.points} points"
     ends = [cite(loss, 0, "the first value"), cite(loss, last, "the last value")]
     found = [Signal(id="loss-fell", claim=claim, citations=ends, facts=facts)]
@@ -70,10 +70,10 @@ def detect(goal: Objective, series: Sequence[Series], chance: Signal | None) -> 
         found.append(Signal(id="loss-dropped-at-once", claim=said, citations=ends[:1], facts=facts))
     strength = _still_falling(goal, series)
     if strength > 0:
-        said = f"`{loss.original}` was still falling at the end: {goal.shown(shape.end):.4g}"
+        said = f"`{loss.original}` was still falling at the last points: {goal.last:.4g}"
         found.append(Signal(id="loss-still-falling", claim=said, strength=strength, citations=ends[1:], facts=facts))
     if loss.axis == "step" and 20 < float(loss.at[-1]) < SHORT and not goal.rewarded:
-        said = f"the run ended at {where(loss, last)}: few updates for a network trained from scratch"
+        said = f"the last logged point is {where(loss, last)}: few updates for a network trained from scratch"
         found.append(Signal(id="run-very-short", claim=said, citations=ends[1:], facts=facts))
     remains = shape.end / shape.start if shape.start > 0 and not goal.rewarded else 0.0
     if not goal.rewarded and shape.start > 0 and remains < FAR:
@@ -85,7 +85,7 @@ def detect(goal: Objective, series: Sequence[Series], chance: Signal | None) -> 
         found.append(Signal(id="loss-stays-high", claim=said, strength=strength, citations=ends[1:], facts=facts))
     if shape.settled < EARLY and shape.points >= 10 and shape.slope < 0.03:
         at = where(loss, min(last, int(shape.settled * last)))
-        said = f"`{loss.original}` has not moved since {at}: {goal.shown(shape.end):.4g}"
+        said = f"`{loss.original}` had made all but a twentieth of its way by {at}; its last value is {goal.last:.4g}"
         facts = {**facts, "settled_at": at}
         strength = float(np.clip(shape.end / shape.start, 0.0, 1.0)) if shape.start > 0 else 0.3
         found.append(Signal(id="loss-settled-early", claim=said, strength=strength, citations=ends[1:], facts=facts))
@@ -106,8 +106,9 @@ def _wanders(goal: Objective) -> list[Signal]:
     shape, loss = goal.shape, goal.series
     if goal.rewarded or loss.axis != "epoch" or shape.points < 10 or shape.noise <= RESTLESS * abs(shape.end):
         return []
-    claim = f"`{loss.original}` wanders by {shape.noise:.3g} from epoch to epoch around {shape.end:.4g}"
-    place = cite(loss, len(loss) - 1, claim)
+    seen = float(loss.values[goal.at_end])
+    claim = f"`{loss.original}` wanders by {shape.noise:.3g} from epoch to epoch around {seen:.4g}"
+    place = cite(loss, goal.at_end, claim)
     return [Signal(id="loss-wanders", claim=claim, citations=[place], facts={"swing": shape.noise})]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,6 +56,33 @@ class Objective:
     def shown(self, cost: float) -> float:
         """A cost as the series itself has it."""
         return -cost if self.rewarded else cost
+
+    @property
+    def first(self) -> float:
+        """The first finite value, as the file has it."""
+        return float(self._finite[0]) if len(self._finite) else math.nan
+
+    @property
+    def last(self) -> float:
+        """The last finite value, as the file has it; `shape.end` is the level there."""
+        return float(self._finite[-1]) if len(self._finite) else math.nan
+
+    @property
+    def at_end(self) -> int:
+        """The point of the last tenth whose value lies nearest to the level there."""
+        since = len(self.costs) - max(1, len(self.costs) // 10)
+        return since + int(
+            np.nanargmin(np.abs(np.where(np.isfinite(self.costs), self.costs, np.inf)[since:] - self.shape.end))
+        )
+
+    @property
+    def best(self) -> float:
+        """The value at the best point, as the file has it."""
+        return float(self.series.values[self.shape.best_index])
+
+    @property
+    def _finite(self) -> Numbers:
+        return self.series.values[np.isfinite(self.series.values)]
 
     @property
     def rose(self) -> str:

@@ -102,10 +102,10 @@ def _followed(goal: Objective, seen_on: Series) -> list[Signal]:
     place = cite(seen_on, last, claim)
     found = [*improving, Signal(id="val-follows-train", claim=claim, citations=[place], facts=facts)]
     if 0 < seen.end < 0.85 * shape.end and shape.end > 0:
-        said = f"`{seen_on.original}` ({seen.end:.4g}) is well below `{loss.original}` ({shape.end:.4g})"
+        said = f"`{seen_on.original}` ({val_end:.4g}) is well below `{loss.original}` ({goal.last:.4g})"
         found.append(Signal(id="val-better-than-train", claim=said, citations=[place]))
     if abs(seen.end - shape.end) <= 0.05 * abs(shape.end):
-        said = f"`{seen_on.original}` ({seen.end:.4g}) and `{loss.original}` ({shape.end:.4g}) end at the same level"
+        said = f"`{seen_on.original}` ({val_end:.4g}) and `{loss.original}` ({goal.last:.4g}) end at the same level"
         found.append(Signal(id="val-equals-train", claim=said, citations=[place]))
     return found
 

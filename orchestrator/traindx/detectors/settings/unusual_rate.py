@@ -60,7 +60,7 @@ class _Rate:
 
 def detect(settings: Sequence[Setting], logged: Series | None, optimizer: str | None) -> list[Signal]:
     """The largest rate against the usual range of its optimizer; a decade outside is as clear as it gets."""
-    kind, top = optimizer or "an optimizer", _highest(settings, logged)
+    kind, top = optimizer or "an optimizer", highest(settings, logged)
     if top is None or kind not in {*USUAL, "an optimizer"}:
         return []
     low, high = USUAL.get(kind, OF_ANY)
@@ -93,7 +93,7 @@ def detect(settings: Sequence[Setting], logged: Series | None, optimizer: str | 
     return found
 
 
-def _highest(settings: Sequence[Setting], logged: Series | None) -> _Rate | None:
+def highest(settings: Sequence[Setting], logged: Series | None) -> _Rate | None:
     """The largest rate that ran: as configured or printed, as logged, and last what the code has for a default.
 
     Where groups of parameters have rates of their own (`embed_lr`), only the one for all of them is judged.

@@ -91,7 +91,7 @@ def _never_over(settings: Sequence[Setting], rate: Series | None, planned: Setti
     climbs = bool(np.all(np.diff(rate.values) >= 0)) and last > float(rate.values[0])
     if not climbs or not 0 < last < REACHED * float(peak.value):
         return []
-    claim = f"the run ended in its warm-up: the learning rate had come to {last:.3g} of {float(peak.value):g}"
+    claim = f"the log ends in the warm-up: the learning rate has come to {last:.3g} of {float(peak.value):g}"
     facts: dict[str, Fact] = {
         "lr": last,
         "lr_peak": float(peak.value),
