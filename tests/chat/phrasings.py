@@ -71,7 +71,7 @@ PHRASINGS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         B,
         "what else could it be?",
-        ("`learning-rate-too-high` (0.02)", "follows from `lr-schedule-spike`"),
+        ("`learning-rate-too-high`", "follows from `lr-schedule-spike`"),
     ),
     (B, "what did you rule out?", ("Considered and set aside",)),
     (B, "is that the only problem?", ("What would tell them apart",)),

@@ -142,7 +142,7 @@ def test_quit_leaves(ask: Ask) -> None:
         ("/tools ana", ["analyze_architecture", "analyze_loss_curve"]),
         ("/tools Read st", ["start_line="]),
         ("/specialist m", ["ml-debugger"]),
-        ("/evidence ", ["1", "2"]),
+        ("/evidence ", ["1"]),
         ("why ", []),
         ("/nothing ", []),
     ],

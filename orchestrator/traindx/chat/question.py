@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from traindx.chat.phrases import NUMBERED, TUNABLES, Tunable, plain
+from traindx.chat.phrases import NUMBERED, plain
 from traindx.chat.session import ChatSession
 from traindx.contract import ConfigValue, SeriesSummary
 from traindx.vocabulary.metrics import MetricName, normalise
+from traindx.vocabulary.tunables import TUNABLES, Tunable
 
 # What people call a failure mode when they do not know its id.
 _ALIASES = {

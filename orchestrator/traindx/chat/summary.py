@@ -10,7 +10,8 @@ HINT = "Ask: why? show me. how do I fix it? what if …? what else could it be? 
 
 def in_short(diagnosis: Diagnosis) -> str:
     """Headline, causes with their fix, what is asked, what went otherwise than planned."""
-    parts = [f"## {HEADLINES[diagnosis.status][0]}\n{diagnosis.summary}"]
+    said = f"{diagnosis.answer}\n\n" if diagnosis.answer else ""
+    parts = [f"## {HEADLINES[diagnosis.status][0]}\n{said}{diagnosis.summary}"]
     settled = diagnosis.status != "needs_more_data"
     parts += [_cause(number, row, settled) for number, row in enumerate(diagnosis.named, start=1)]
     less = [f"- {possibility(row)}" for row in diagnosis.possible if worth_a_line(row)]
@@ -27,7 +28,7 @@ def in_short(diagnosis: Diagnosis) -> str:
 def _cause(number: int, cause: RootCause, settled: bool) -> str:
     held = sum(piece.verified for piece in cause.evidence)
     cited = f"{held} verified citation{'' if held == 1 else 's'}"
-    rows = [f"{number}. `{cause.id}` [{cause.severity}, confidence {cause.confidence:.2f}, {cited}]"]
+    rows = [f"{number}. `{cause.name}` [{cause.severity}, confidence {cause.confidence:.2f}, {cited}]"]
     if number > 1 or not settled:
         rows.append(f"   {cause.issue}")
     return "\n".join([*rows, f"   Fix: {cause.fix.summary}"] if settled else rows)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import TypedDict
 
 from traindx.contract import Listener
-from traindx.definitions.choices import BRAINS, EFFORTS, BrainName, Effort
+from traindx.definitions.choices import BRAINS, EFFORTS, SPECIALISTS, BrainName, Effort, Specialists
 from traindx.errors import UnknownName, UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ class Choices(TypedDict, total=False):
     """Keywords of `diagnose`, `adiagnose`, `stream` and `open_session`.
 
     specialist: send this one instead of those the request asks for.
+    specialists: with a model, `needed` (one first, a second where that is not enough) or `all` of those at once.
     listener: called with an `Event` as the investigation goes on.
     brain: `auto` (Claude when a key is set, else local), `local` or `claude`.
     model: an alias (`opus`, `sonnet`, `haiku`, `fable`) or a full id; the specialist's own by default.
@@ -34,6 +35,7 @@ class Choices(TypedDict, total=False):
     """
 
     specialist: str | None
+    specialists: Specialists
     listener: Listener
     brain: BrainName
     model: str | None
@@ -64,6 +66,9 @@ def check_choices(choices: Mapping[str, object]) -> None:
     effort = choices.get("effort")
     if effort is not None and effort not in EFFORTS:
         raise UnknownName("effort", str(effort), EFFORTS)
+    specialists = choices.get("specialists", "needed")
+    if specialists not in SPECIALISTS:
+        raise UnknownName("choice of specialists", str(specialists), SPECIALISTS)
     for name in _AMOUNTS:
         given = choices.get(name)
         if given is None:
@@ -73,4 +78,13 @@ def check_choices(choices: Mapping[str, object]) -> None:
 
 
 _AMOUNTS = ("max_usd", "max_seconds", "max_tokens", "max_tool_calls", "max_input")
-OF_MODEL = ("model", "effort", "max_usd", "max_seconds", "max_tokens", "max_tool_calls", "mask_user_names")
+OF_MODEL = (
+    "specialists",
+    "model",
+    "effort",
+    "max_usd",
+    "max_seconds",
+    "max_tokens",
+    "max_tool_calls",
+    "mask_user_names",
+)

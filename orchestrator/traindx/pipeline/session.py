@@ -23,6 +23,7 @@ from traindx.diagnosis.wording import compile_wording
 from traindx.errors import TraindxError, UsageError
 from traindx.pipeline.brain_choice import claude, wants_claude
 from traindx.pipeline.context import gather
+from traindx.pipeline.guess import answered
 from traindx.pipeline.health import with_reasons
 from traindx.pipeline.inputs import OpenRun, open_part
 from traindx.pipeline.options import Choices
@@ -210,11 +211,12 @@ class Session:
     async def _concluded(self, case: Case, findings: Sequence[Findings]) -> Diagnosis:
         self._tell("checking every citation")
         signals = [signal for one in findings for signal in one.signals]
-        named = [cause for one in findings for cause in one.causes]
-        causes = await asyncio.to_thread(verify, named, self.run.toolbelt, signals)
+        unchecked = [cause for one in findings if not one.checked for cause in one.causes]
+        causes = [cause for one in findings if one.checked for cause in one.causes]
+        causes += await asyncio.to_thread(verify, unchecked, self.run.toolbelt, signals)
         name = self.brain.name if any(one.brain != "local" for one in findings) else "local"
         diagnosis = conclude(case.request, case.context, findings, causes, self._provenance(name))
-        return with_reasons(diagnosis, case.request, case.context, signals)
+        return answered(with_reasons(diagnosis, case.request, case.context, signals), case.request, case.context)
 
     def _done(self, diagnosis: Diagnosis) -> Diagnosis:
         self.diagnosis = diagnosis

@@ -25,6 +25,9 @@ def as_text(diagnosis: Diagnosis, page: Page, title: str) -> str:
         canvas.gap()
     headline, style = HEADLINES[diagnosis.status]
     canvas.text(headline, style=style)
+    if diagnosis.answer:
+        canvas.text(diagnosis.answer)
+        canvas.gap()
     canvas.text(diagnosis.summary)
     _list(canvas, "Why", diagnosis.reasons)
     _list(canvas, "What you reported", [f"{row.said}: {row.verdict}. {row.why}" for row in diagnosis.answers])
@@ -74,11 +77,11 @@ def worth_a_line(cause: RootCause) -> bool:
 
 def possibility(cause: RootCause) -> str:
     """A cause that is not likely, in one line."""
-    return f"{cause.id} ({cause.confidence:.2f}): {cause.issue}"
+    return f"{cause.name} ({cause.confidence:.2f}): {cause.issue}"
 
 
 def _cause(canvas: Canvas, number: int, cause: RootCause, verbose: bool) -> None:
-    canvas.heading(f"{number}. {cause.id}  [{cause.severity}, confidence {cause.confidence:.2f}]")
+    canvas.heading(f"{number}. {cause.name}  [{cause.severity}, confidence {cause.confidence:.2f}]")
     if number > 1:
         canvas.text(cause.issue, indent=3)
     canvas.text("Evidence", style="bold", indent=3)

@@ -44,9 +44,8 @@ async def why(session: ChatSession, question: Question) -> str:
     asked = [f"- {row}" for row in session.diagnosis.questions]
     if unsettled and asked:
         parts.append("\n".join(["What would settle it:", *asked]))
-    return "\n\n".join(
-        [*(part for part in parts if part), f"More: `/explain {cause.id}`, `/evidence {question.cause}`."]
-    )
+    page = f"`/explain {cause.id}`, " if mode else ""
+    return "\n\n".join([*(part for part in parts if part), f"More: {page}`/evidence {question.cause}`."])
 
 
 async def sure(session: ChatSession, question: Question) -> str:
@@ -58,7 +57,7 @@ async def sure(session: ChatSession, question: Question) -> str:
     direct = sum(piece.kind == "direct" for piece in held)
     against = [piece for piece in cause.evidence if piece.kind == CONTRARY]
     said = [
-        f"`{cause.id}`: {cause.confidence:.2f}.",
+        f"`{cause.name}`: {cause.confidence:.2f}.",
         f"{len(held)} of {len(cause.evidence)} citations were opened again and hold up, {direct} of them direct.",
         "At 0.90 and above, the faulty line or the exact step was seen; nothing is ever reported above 0.98.",
     ]
@@ -124,4 +123,4 @@ def place(source: str, locator: str) -> str:
 
 
 def _in_short(cause: RootCause) -> str:
-    return f"- `{cause.id}` ({cause.confidence:.2f}): {cause.issue}"
+    return f"- `{cause.name}` ({cause.confidence:.2f}): {cause.issue}"

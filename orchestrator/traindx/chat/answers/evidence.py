@@ -20,7 +20,7 @@ def of_cause(cause: RootCause) -> str:
 
 async def opened(session: ChatSession, cause: RootCause, most: int | None = None) -> str:
     """Every piece with the place it cites, read from the file this very moment."""
-    parts = [f"Evidence for `{cause.id}` (confidence {cause.confidence:.2f}):"]
+    parts = [f"Evidence for `{cause.name}` (confidence {cause.confidence:.2f}):"]
     for piece in cause.evidence[:most]:
         parts.append(f"- {_claim(piece)}\n{await _window(session, piece)}")
     left = len(cause.evidence) - len(cause.evidence[:most])

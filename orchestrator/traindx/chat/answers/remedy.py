@@ -24,7 +24,7 @@ async def fix(session: ChatSession, question: Question) -> str:
         return without(session, question.cause)
     said = cause.fix.summary
     if session.diagnosis.status == "needs_more_data":
-        said = f"The cause is not certain ({cause.confidence:.2f}). If it is `{cause.id}`: {said}"
+        said = f"The cause is not certain ({cause.confidence:.2f}). If it is `{cause.name}`: {said}"
     parts = [said, fenced(cause.fix.diff, "diff") if cause.fix.diff else "", f"Expect: {cause.fix.expected}"]
     return "\n".join(
         [*(part for part in parts if part), "Nothing was edited: apply it yourself, then ask how to verify it."]

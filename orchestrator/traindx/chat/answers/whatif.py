@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 from traindx.chat.answers.cause import verdict
 from traindx.chat.answers.evidence import sentences_about
-from traindx.chat.phrases import Tunable
 from traindx.chat.question import Question
 from traindx.chat.session import ChatSession
 from traindx.contract import ConfigValue, Fact, RootCause
 from traindx.diagnosis.findings import Excluded
+from traindx.vocabulary.tunables import Tunable
 
 RATE = "the learning rate"
 MOST_SENTENCES = 3
@@ -57,7 +57,7 @@ async def blame(session: ChatSession, question: Question) -> str:
     found = [f"- {claim}" for claim in (await _found(session, tunable))[:MOST_SENTENCES]]
     if tunable.pattern.search(cause.issue):
         return _joined([f"Yes. {cause.issue}", now, *found])
-    no = f"Not according to the evidence, which points to `{cause.id}`. {cause.issue}"
+    no = f"Not according to the evidence, which points to `{cause.name}`. {cause.issue}"
     return _joined([no, now, f"What was found about {tunable.name}:" if found else "", *found])
 
 
@@ -75,7 +75,7 @@ def _judged(session: ChatSession, cause: RootCause, tunable: Tunable) -> list[st
         rows = [f"- {row}" for row in sentences[:MOST_SENTENCES]]
         return [f"The catalog says about that, under `{cause.id}`:", *rows, supported]
     return [
-        f"Nothing found links {tunable.name} to `{cause.id}`: this run does not show what it would do.",
+        f"Nothing found links {tunable.name} to `{cause.name}`: this run does not show what it would do.",
         *_remedy_for(session, tunable),
         supported,
         f"To try yours instead, change nothing else and verify it the same way: {fix.verify}",
