@@ -34,6 +34,9 @@ def _task(task: Task) -> Tool | None:
         return patch
     # Only an investigation with a model asks for these.
     from traindx.brains.llm.injection import SCAN, scan
+    from traindx.brains.llm.norms import NORMS, compare_with_norms
+    from traindx.diagnosis.evidence.bearing import BEAR
     from traindx.diagnosis.evidence.fixes import PRESENT, present
+    from traindx.diagnosis.evidence.opposing import oppose
 
-    return {PRESENT: present, SCAN: scan}.get(task)
+    return {PRESENT: present, SCAN: scan, BEAR: oppose, NORMS: compare_with_norms}.get(task)

@@ -18,6 +18,8 @@ from traindx.errors import DefinitionError, did_you_mean
 TOOLBELT = "mcp__plugin_traindx_traindx"
 PLUGIN_PREFIX = f"{TOOLBELT}__"
 HEADINGS = "Report headings"
+ELSEWHERE = "In other hosts"
+"""the section of what our own prompts say already; it is for hosts that have only the file"""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def load_specialist(path: Path, known_tools: Collection[str]) -> Specialist:
     allowed = _named(definition.tools, "tools", parsed, known_tools)
     without = set(_named(definition.disallowed_tools, "disallowedTools", parsed, known_tools))
     tools = tuple(name for name in allowed if name not in without)
-    return Specialist(definition.name, definition, tools, _headings(parsed), parsed.body, path)
+    return Specialist(definition.name, definition, tools, _headings(parsed), _own(parsed.body), path)
 
 
 def _named(names: Sequence[str], key: str, parsed: FrontMatter, known: Collection[str]) -> list[str]:
@@ -73,6 +75,11 @@ def _named(names: Sequence[str], key: str, parsed: FrontMatter, known: Collectio
             raise parsed.error(key, f"unknown tool `{name}`.{hint}")
         found.update(dict.fromkeys(sorted(known) if name == TOOLBELT else [own]))
     return list(found)
+
+
+def _own(body: str) -> str:
+    """The text without what only other hosts need."""
+    return re.sub(rf"^## {ELSEWHERE}\s*$.*?(?=^## |\Z)", "", body, flags=re.MULTILINE | re.DOTALL)
 
 
 def _headings(parsed: FrontMatter) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from traindx.cli.arguments import HERE, amount, run_path, size, target
 from traindx.cli.streams import say
-from traindx.definitions.choices import BRAINS, EFFORTS, STDIN
+from traindx.definitions.choices import BRAINS, EFFORTS, SPECIALISTS, STDIN
 from traindx.definitions.visible import visible
 from traindx.errors import UnwritableOutput
 
@@ -74,6 +74,11 @@ def add_brain_options(parser: argparse.ArgumentParser) -> None:
     )
     brain.add_argument("--model", metavar="NAME", help="opus, sonnet, haiku, fable, or a full id")
     brain.add_argument("--effort", choices=EFFORTS, help="reasoning effort")
+    brain.add_argument(
+        "--specialists",
+        choices=SPECIALISTS,
+        help="needed (default): one first, a second where that is not enough; all: those the request asks for, at once",
+    )
     brain.add_argument("--max-usd", type=amount, metavar="USD", help="the most the model may cost (default: 1)")
     brain.add_argument("--max-seconds", type=amount, metavar="S", help="the longest the model may take (default: 300)")
     brain.add_argument(
@@ -108,7 +113,7 @@ def choices_from(args: argparse.Namespace) -> Choices:
 
 _CHOICES = (
     "brain", "model", "effort", "max_usd", "max_seconds", "mask_user_names", "save_case", "resume_case", "specialist",
-    "max_input", "allow_unsandboxed_tools",
+    "specialists",    "max_input", "allow_unsandboxed_tools",
 )  # fmt: skip
 
 

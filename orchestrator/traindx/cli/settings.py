@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from traindx.cli.arguments import HERE, amount, size
 from traindx.cli.diagnose import FAIL_ON
 from traindx.cli.streams import say
-from traindx.definitions.choices import BRAINS, EFFORTS
+from traindx.definitions.choices import BRAINS, EFFORTS, SPECIALISTS
 from traindx.definitions.project import FOLDER, Project
 from traindx.errors import DefinitionError, UsageError, did_you_mean
 from traindx.pipeline.outputs import inside
@@ -202,6 +202,7 @@ SETTINGS: Mapping[str, Setting] = {
     "brain": Setting(_one_of(BRAINS), lambda value: value == "local"),
     "model": Setting(_name, _never),
     "effort": Setting(_one_of(EFFORTS), _never),
+    "specialists": Setting(_one_of(SPECIALISTS), lambda value: value == "needed"),
     "max-usd": Setting(_amount, _at_most(USUAL_USD)),
     "max-seconds": Setting(_amount, _at_most(USUAL_SECONDS)),
     "mask-user-names": Setting(_switch, bool),

@@ -18,6 +18,8 @@ from traindx.contract.context import (
 )
 from traindx.contract.diagnosis import (
     LIKELY,
+    OTHER,
+    SETTLED,
     SEVERITIES,
     Answer,
     Diagnosis,
@@ -36,6 +38,8 @@ from traindx.contract.value import Value
 
 __all__ = [
     "LIKELY",
+    "OTHER",
+    "SETTLED",
     "SEVERITIES",
     "Answer",
     "Artifacts",

@@ -15,6 +15,10 @@ Severity = Literal["critical", "high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("low", "medium", "high", "critical")
 LIKELY = 0.5
 """from here on a hypothesis is reported as what happened; below it is a possibility"""
+SETTLED = 0.7
+"""from here on a cause overrules a specialist's own word that the artifacts do not suffice"""
+OTHER = "other"
+"""the id of a cause that the catalog does not name; its `title` says what it is"""
 
 
 class Evidence(Value):
@@ -43,9 +47,10 @@ class Fix(Value):
 
 
 class RootCause(Value):
-    """One cause from the catalog."""
+    """One cause from the catalog, or one that it does not name (`other`)."""
 
     id: str
+    title: str = Field(default="", description="what a cause that the catalog does not name is called")
     issue: str
     severity: Severity
     confidence: float = Field(ge=0.0, le=1.0)
@@ -57,6 +62,11 @@ class RootCause(Value):
     def likely(self) -> bool:
         """Whether it is reported as what happened, not as a possibility."""
         return self.confidence >= LIKELY
+
+    @property
+    def name(self) -> str:
+        """What it is called: its id, or its own title where the catalog has none for it."""
+        return self.title if self.id == OTHER and self.title else self.id
 
 
 class RequestSummary(Value):
@@ -109,7 +119,8 @@ class Diagnosis(Value):
 
     schema_version: Literal[1] = 1
     status: Status
-    summary: str = Field(default="", description="the answer in one sentence")
+    summary: str = Field(default="", description="the diagnosis in one sentence")
+    answer: str = Field(default="", description="to the user's own question, where the message asks one")
     request: RequestSummary
     reasons: list[str] = Field(default_factory=list, description="why a run is called healthy")
     answers: list[Answer] = Field(default_factory=list, description="to what the user reported, point by point")

@@ -8,5 +8,7 @@ STDIN = "-"
 """as a path: a log on standard input"""
 BrainName = Literal["auto", "local", "claude"]
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
+Specialists = Literal["needed", "all"]
 BRAINS: tuple[BrainName, ...] = get_args(BrainName)
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
+SPECIALISTS: tuple[Specialists, ...] = get_args(Specialists)

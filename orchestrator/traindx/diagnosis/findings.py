@@ -42,7 +42,7 @@ class Excluded:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a brain concluded, before any of it is verified."""
+    """What a brain concluded; unless it is `checked`, nothing of it has been verified yet."""
 
     specialist: str
     status: Status
@@ -50,6 +50,12 @@ class Findings:
     signals: list[Signal] = field(default_factory=list)
     excluded: list[Excluded] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
+    answer: str = ""
+    """to the user's own question"""
+    disputed: str = ""
+    """the proven lead that the model does not hold"""
+    checked: bool = False
+    """whether code has opened every citation already, and bounded the confidence by what it found"""
     sections: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from traindx.contract import (
+    OTHER,
+    SETTLED,
     SEVERITIES,
     ContextPackage,
     Diagnosis,
@@ -52,8 +54,11 @@ def conclude(
     likely = [cause for cause in ranked if cause.likely]
     owners = [one for one in findings if likely and one.specialist == likely[0].specialist]
     lead = (owners or findings)[0]
-    status = _status(findings, bool(likely))
-    shown = ranked[: max(len(likely), MOST_NAMED)]
+    status = _status(findings, likely)
+    # Nothing is both possible and set aside: why it was set aside says more than a small number.
+    aside = {row.id for one in findings for row in one.excluded if row.id and not row.by} if likely else set()
+    open_ones = [cause for cause in ranked if not cause.likely and cause.id not in aside]
+    shown = [*likely, *open_ones][: max(len(likely), MOST_NAMED)]
     if status == "healthy":
         shown = [cause for cause in shown if cause.confidence >= NOTICED]
     names = {cause.id for cause in likely or shown}
@@ -62,9 +67,10 @@ def conclude(
         summary=_summary(status, shown, context, findings),
         request=_request(request, lead.specialist),
         root_causes=shown,
-        excluded=_distinct([str(row) for one in findings for row in _set_aside(one, names)]),
+        excluded=_excluded(findings, {cause.id for cause in shown}, names),
         quick_fixes=[cause.fix.summary for cause in shown if cause.likely],
-        questions=_distinct([row for one in findings for row in one.questions]) if status == "needs_more_data" else [],
+        answer=_answer(findings, likely),
+        questions=_distinct([row for one in findings for row in one.questions]),
         sections=lead.sections,
         missing=context.missing,
         coverage=context.coverage,
@@ -147,7 +153,22 @@ def _provenance(provenance: Provenance, findings: Sequence[Findings]) -> Provena
     )
 
 
-def _set_aside(one: Findings, shown: set[str]) -> list[Excluded | str]:
+def _excluded(findings: Sequence[Findings], shown: set[str], likely: set[str]) -> list[str]:
+    """What was set aside, one row for each cause; of what is shown all the same, only who disagrees."""
+    rows: dict[str, str] = {}
+    for one in findings:
+        for row in _set_aside(one, shown, likely):
+            name = row.id if isinstance(row, Excluded) and row.id and not row.by else str(row)
+            rows[name] = _longer(rows.get(name, ""), str(row))
+    return list(rows.values())
+
+
+def _longer(held: str, row: str) -> str:
+    """Of two rows about the same cause the one that says more."""
+    return row if len(row) > len(held) else held
+
+
+def _set_aside(one: Findings, shown: set[str], likely: set[str]) -> list[Excluded | str]:
     """What a specialist excluded; where another one's cause is shown all the same, as the disagreement it is."""
     if one.brain == "local":
         return [row for row in one.excluded if row.id not in shown]
@@ -156,11 +177,19 @@ def _set_aside(one: Findings, shown: set[str]) -> list[Excluded | str]:
     for row in one.excluded:
         if row.id not in shown:
             rows.append(row)
-        elif row.id not in own:
+        elif row.id not in own and row.id in likely:
             rows.append(replace(row, by=one.specialist))
-    if one.status == "healthy" and shown and not own & shown:
+    if one.status == "healthy" and likely and not own & likely:
         rows.append(f"{one.specialist} disagrees: it calls the run healthy")
     return rows
+
+
+def _answer(findings: Sequence[Findings], likely: Sequence[RootCause]) -> str:
+    """To the user's own question: of the specialist who names the first cause, else of the first who says something."""
+    first = likely[0].id if likely else ""
+    said = [one for one in findings if one.answer]
+    owners = [one for one in said if first in {cause.id for cause in one.causes if cause.likely}]
+    return (owners or (said if not first else []) or [Findings("", "partial")])[0].answer
 
 
 def _rank(cause: RootCause) -> tuple[bool, float, int, int, int, str]:
@@ -195,15 +224,35 @@ def _in_program(cause: RootCause) -> bool:
 def _joined(causes: Sequence[RootCause]) -> list[RootCause]:
     """Equal causes become one: the surest wording, everybody's evidence.
 
-    What one specialist could not show does not hang on to a cause that another one has shown.
+    What one specialist could not show does not hang on to a cause that another one has shown. Causes that the catalog
+    does not name are the same where they directly rest on the same place, whatever they are called.
     """
-    joined: dict[str, RootCause] = {}
+    joined: list[RootCause] = []
     for cause in sorted(causes, key=lambda c: -c.confidence):
-        held = joined.get(cause.id)
-        joined[cause.id] = (
-            cause if held is None else held.model_copy(update={"evidence": _all(held.evidence, _shown(cause, held))})
-        )
-    return list(joined.values())
+        place = next((index for index, held in enumerate(joined) if _is_same(held, cause)), None)
+        if place is None:
+            joined.append(cause.model_copy(update={"evidence": _all(cause.evidence, [])}))
+        else:
+            held = joined[place]
+            joined[place] = held.model_copy(update={"evidence": _all(held.evidence, _shown(cause, held))})
+    return joined
+
+
+def _is_same(held: RootCause, cause: RootCause) -> bool:
+    if OTHER not in {held.id, cause.id}:
+        return held.id == cause.id
+    if held.id == cause.id and held.title.casefold() == cause.title.casefold():
+        return True
+    return bool(_direct_places(held) & _direct_places(cause))
+
+
+def _direct_places(cause: RootCause) -> set[tuple[str, str]]:
+    return {_place(piece) for piece in cause.evidence if piece.kind == "direct" and piece.verified and piece.locator}
+
+
+def _place(piece: Evidence) -> tuple[str, str]:
+    """Where a piece points to: `line 8, epoch 7` and `line 8` are one place."""
+    return piece.source, piece.locator.partition(",")[0].strip()
 
 
 def _shown(cause: RootCause, beside: RootCause) -> list[Evidence]:
@@ -212,13 +261,19 @@ def _shown(cause: RootCause, beside: RootCause) -> list[Evidence]:
 
 
 def _all(held: Sequence[Evidence], more: Sequence[Evidence]) -> list[Evidence]:
-    places = {(piece.source, piece.locator, piece.claim): piece for piece in (*more, *held)}
-    order = [(piece.source, piece.locator, piece.claim) for piece in (*held, *more)]
-    return [places[place] for place in dict.fromkeys(order)]
+    """The pieces in order, each place once: what is verified before what is not, and what was said first."""
+    places: dict[tuple[object, ...], Evidence] = {}
+    for piece in (*held, *more):
+        # Two unverified quotes of one place are two claims.
+        key = (*_place(piece), piece.kind == "contrary", *(() if piece.verified else (piece.quote,)))
+        places.setdefault(key, piece)
+    return list(places.values())
 
 
-def _status(findings: Sequence[Findings], any_likely: bool) -> Status:
-    if any_likely:
+def _status(findings: Sequence[Findings], likely: Sequence[RootCause]) -> Status:
+    if likely:
+        if findings[0].status == "needs_more_data" and likely[0].confidence < SETTLED:
+            return "needs_more_data"
         return "partial" if any(one.status == "partial" for one in findings) else "diagnosis_complete"
     # The specialist whose field the request is decides between health and ignorance; another's silence does not.
     return "healthy" if findings[0].status == "healthy" else "needs_more_data"
@@ -232,7 +287,8 @@ def _summary(status: Status, shown: Sequence[RootCause], context: ContextPackage
         seen = f" Noted, but not a failure: {'; '.join(_distinct(odd)[:MOST_ODD])}." if odd else ""
         return f"The run looks healthy{judged}; no sign of failure.{seen}"
     if status == "needs_more_data":
-        return "Not enough data to diagnose."
+        likely = [cause for cause in shown if cause.likely]
+        return f"Not settled yet; the likeliest: {likely[0].issue}" if likely else "Not enough data to diagnose."
     return shown[0].issue
 
 

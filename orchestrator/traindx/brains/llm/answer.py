@@ -11,17 +11,18 @@ from pydantic import BaseModel, ValidationError
 
 from traindx.brains.interface import Case
 from traindx.brains.llm.submission import LeadVerdict, Section, SubmittedCause, SubmittedEvidence, SubmittedFix
-from traindx.contract import ContextPackage, Evidence, Fact, Fix, RootCause, Signal, Status
+from traindx.contract import LIKELY, OTHER, Evidence, Fact, Fix, RootCause, Signal, Status
 from traindx.diagnosis.catalog import FailureMode
 from traindx.diagnosis.evidence import opened
 from traindx.diagnosis.evidence.fixes import objections
-from traindx.diagnosis.evidence.numbers import Known, named_places, strays, values_in
 from traindx.diagnosis.findings import Excluded
-from traindx.diagnosis.wording import fix_for, issue_for
-from traindx.errors import did_you_mean
+from traindx.diagnosis.neighbours import meant
+from traindx.diagnosis.wording import fix_for
 
 MOST_CAUSES, MOST_EVIDENCE, MOST_ROWS = 5, 12, 20
 LONGEST = 4000
+UNNAMED = 0.85
+"""the most that a cause may claim which the catalog does not name: no labelled run has tried it"""
 STATUSES = ("diagnosis_complete", "needs_more_data", "healthy")
 Part = TypeVar("Part", bound=BaseModel)
 
@@ -31,8 +32,15 @@ class Answer:
     """The parts of a submission that could be read; `problems` names the others exactly."""
 
     status: Status
+    submitted: Status
+    """the status as it was submitted, whatever becomes of it"""
+    said: str = ""
+    """to the user's own question"""
     causes: list[RootCause] = field(default_factory=list)
     leads: list[LeadVerdict] = field(default_factory=list)
+    health: list[Evidence] = field(default_factory=list)
+    disputed: str = ""
+    """the proven lead that it does not hold"""
     excluded: list[Excluded] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
     sections: dict[str, str] = field(default_factory=dict)
@@ -45,10 +53,14 @@ def parse_answer(given: Mapping[str, Any], case: Case, facts: Mapping[str, Fact]
     raw = _listed(given.get("causes"), "causes", problems)[:MOST_CAUSES]
     causes = [_cause(row, f"causes[{index}]", case, facts, problems) for index, row in enumerate(raw)]
     kept = [cause for cause in causes if cause is not None]
+    status = _status(given.get("status"), kept, problems)
     answer = Answer(
-        status=_status(given.get("status"), kept, problems),
+        status=status,
+        submitted=status,
+        said=_clean(given.get("answer")),
         causes=kept,
-        leads=_parts(LeadVerdict, given.get("leads", []), "leads", problems),
+        leads=_parts(LeadVerdict, _disputed(given.get("leads", [])), "leads", problems),
+        health=[evidence_from(row) for row in _parts(SubmittedEvidence, given.get("health", []), "health", problems)],
         excluded=[Excluded.parse(row) for row in _texts(given.get("excluded", []), "excluded", problems)],
         questions=_texts(given.get("questions", []), "questions", problems),
         problems=problems,
@@ -68,8 +80,8 @@ def _status(given: object, causes: Sequence[RootCause], problems: list[str]) -> 
         problems.append(f"`status` is {given!r:.60}; it is one of {', '.join(STATUSES)}")
     if given == "diagnosis_complete" and not causes:
         problems.append("`status` says `diagnosis_complete`, and no cause could be read")
-    if given == "healthy" and any(cause.confidence >= 0.5 for cause in causes):
-        problems.append("`status` says `healthy`, and a cause is held at 0.5 or more")
+    if given == "healthy" and any(cause.likely for cause in causes):
+        problems.append(f"`status` says `healthy`, and a cause is held at {LIKELY:g} or more")
     if causes:
         return "diagnosis_complete" if given != "needs_more_data" else "needs_more_data"
     return "healthy" if given == "healthy" else "needs_more_data"
@@ -79,11 +91,17 @@ def _cause(raw: Any, place: str, case: Case, facts: Mapping[str, Fact], problems
     if not isinstance(raw, Mapping):
         problems.append(f"`{place}` is not an object")
         return None
-    mode = case.catalog.get(str(raw.get("id")))
-    if mode is None:
-        hint = did_you_mean(str(raw.get("id")), case.catalog)
-        problems.append(f"`{place}.id`: there is no failure mode `{str(raw.get('id'))[:60]}`.{hint}")
+    name = str(raw.get("id"))
+    mode = case.catalog.get(name)
+    if mode is None and name != OTHER:
+        close = meant(name, case.catalog)
+        hint = f" Did you mean `{close}`?" if close else f" Take the one that fits, or `{OTHER}` with a title."
+        problems.append(f"`{place}.id`: there is no failure mode `{name[:60]}`.{hint}")
         return None
+    title = _clean(raw.get("title"))[:120] if mode is None else ""
+    if mode is None and not title:
+        problems.append(f"`{place}.title` is empty: a cause `{OTHER}` has a title of its own")
+        title = _clean(raw.get("issue"))[:80] or "a cause without a name"
     evidence = _parts(SubmittedEvidence, raw.get("evidence", []), f"{place}.evidence", problems)[:MOST_EVIDENCE]
     try:
         whole = SubmittedCause.model_validate({**raw, "evidence": []})
@@ -91,20 +109,37 @@ def _cause(raw: Any, place: str, case: Case, facts: Mapping[str, Fact], problems
         problems.extend(_said(error, place))
         whole = None
     fix = whole.fix if whole is not None else _part(SubmittedFix, raw.get("fix"))
+    confidence = whole.confidence if whole else _confidence(raw.get("confidence"))
     return RootCause(
-        id=mode.id,
-        issue=_clean(whole.issue if whole else raw.get("issue")) or mode.title,
-        severity=whole.severity if whole else mode.severity,
-        confidence=whole.confidence if whole else _confidence(raw.get("confidence")),
+        id=name,
+        title=title,
+        issue=_clean(whole.issue if whole else raw.get("issue")) or (mode.title if mode else title),
+        severity=whole.severity if whole else mode.severity if mode else "medium",
+        confidence=confidence if mode else min(confidence, UNNAMED),
         evidence=[evidence_from(piece) for piece in evidence],
         fix=_fix(fix) if fix is not None else catalog_fix(mode, facts),
         specialist=case.specialist.name,
     )
 
 
-def catalog_fix(mode: FailureMode, facts: Mapping[str, Fact]) -> Fix:
-    """The fix that the catalog knows, with the facts of this run."""
-    return fix_for(mode, facts)
+NO_FIX = Fix(
+    summary="No fix was given for this cause.",
+    expected="What the evidence shows does not come again.",
+    verify="Look at the cited places after the change.",
+    fallback="Ask what else would produce the same evidence.",
+)
+
+
+def catalog_fix(mode: FailureMode | None, facts: Mapping[str, Fact]) -> Fix:
+    """The fix that the catalog knows, with the facts of this run; a cause that it does not name has none."""
+    return fix_for(mode, facts) if mode is not None else NO_FIX
+
+
+def _disputed(given: object) -> object:
+    """The leads that are not simply confirmed: those need no row, and one that is given says nothing."""
+    if not isinstance(given, list):
+        return given
+    return [row for row in given if not (isinstance(row, Mapping) and row.get("verdict") == "confirmed")]
 
 
 def evidence_from(piece: SubmittedEvidence) -> Evidence:
@@ -188,43 +223,4 @@ async def troubles(causes: Sequence[RootCause], case: Case, signals: Sequence[Si
             found.append(f"`causes[{index}]` has no evidence")
         against = await asyncio.to_thread(objections, cause, case.context, case.toolbelt)
         found += [f"`causes[{index}].fix`: {row}" for row in against]
-    return found
-
-
-async def grounded(
-    causes: Sequence[RootCause], case: Case, signals: Sequence[Signal], facts: Mapping[str, Fact]
-) -> tuple[list[RootCause], list[str]]:
-    """The causes with a sentence whose numbers nothing bears out replaced by the catalog's, and what was replaced."""
-    rows = await asyncio.to_thread(opened, causes, case.toolbelt, signals)
-    kept, said = [], []
-    for cause, verdicts in zip(causes, rows, strict=True):
-        shown = [piece for piece, verdict in zip(cause.evidence, verdicts, strict=True) if verdict.verified]
-        texts = [text for piece in shown for text in (piece.claim, piece.quote, piece.locator)]
-        texts += [text for signal in signals for text in (signal.claim, *map(str, signal.facts.values()))]
-        known = [value for text in texts for value in values_in(text)] + _of(case.context)
-        stray = strays(cause.issue, Known(known)) + _beyond(cause.issue, case.context)
-        if stray:
-            said.append(f'`{cause.id}` was reworded: nothing supports {", ".join(stray)} in "{cause.issue[:120]}"')
-            cause = cause.model_copy(update={"issue": issue_for(case.catalog[cause.id], facts)})  # noqa: PLW2901
-        kept.append(cause)
-    return kept, said
-
-
-def _of(context: ContextPackage) -> list[float]:
-    """The numbers of the context package: ends and extremes of the curves, and the settings."""
-    curves = [
-        value
-        for row in context.series
-        for value in (row.first, row.last, row.lowest, row.highest, row.start, row.end, float(row.points))
-    ]
-    return curves + [float(row.value) for row in context.settings if isinstance(row.value, int | float)]
-
-
-def _beyond(text: str, context: ContextPackage) -> list[str]:
-    """Epochs and steps that no curve reaches."""
-    found = []
-    for axis, position in named_places(text):
-        reach = [(row.start, row.end) for row in context.series if row.axis == axis]
-        if reach and not any(start <= position <= end for start, end in reach):
-            found.append(f"{axis} {position:g}")
     return found

@@ -8,15 +8,18 @@ from dataclasses import replace
 from types import TracebackType
 
 from traindx.brains.interface import Case
+from traindx.brains.llm.briefing import Briefing, briefing
 from traindx.brains.llm.budget import Budget, ClaudeOptions
 from traindx.brains.llm.injection import SCAN, Orders
 from traindx.brains.llm.investigation import Investigation
 from traindx.brains.llm.prompt import framed, rendered
 from traindx.brains.llm.providers.anthropic import MessagesClient
 from traindx.brains.llm.reply import ModelFault
+from traindx.brains.llm.sceptic import doubted
 from traindx.brains.llm.spans import span
 from traindx.brains.local.investigator import LocalInvestigator, reported
-from traindx.contract import Event, Signal
+from traindx.contract import SETTLED, Event, Signal
+from traindx.diagnosis.evidence import verify
 from traindx.diagnosis.findings import Findings
 from traindx.redaction import Redactor
 
@@ -36,6 +39,7 @@ class ClaudeBrain:
         self.client = MessagesClient(self.options, self.redactor)
         self.investigations: dict[str, Investigation] = {}
         self._budgets: list[Budget] = []
+        self._briefing = Briefing()
 
     async def __aenter__(self) -> ClaudeBrain:
         return self
@@ -46,9 +50,18 @@ class ClaudeBrain:
         await self.client.close()
 
     async def investigate(self, cases: Sequence[Case]) -> list[Findings]:
-        """Every specialist at once, each over the same local findings."""
+        """One specialist first, and a second where that is not enough; or all at once. Then the sceptics."""
         local, orders = await self._prepared(cases[0])
-        return list(await asyncio.gather(*(self._one(case, local, orders) for case in cases)))
+        if self.options.specialists == "all":
+            found = list(await asyncio.gather(*(self._one(case, local, orders) for case in cases)))
+        else:
+            first, *others = _by_field(cases, local)
+            found = [await self._one(replace(first, among=min(2, len(cases))), local, orders)]
+            if others and (why := wants_another(found[0], first)):
+                second = await self._one(replace(others[0], among=2), local, orders)
+                note = f"{others[0].specialist.name} was sent as well: {why}"
+                found.append(replace(second, notes=[note, *second.notes]))
+        return await doubted(found, self.investigations)
 
     async def _one(self, case: Case, local: Findings, orders: Sequence[str]) -> Findings:
         """The model's findings, or the local ones with the reason."""
@@ -89,7 +102,9 @@ class ClaudeBrain:
     def _opened(self, case: Case, local: Findings) -> Investigation:
         local = reported(local, case)
         case = replace(case, context=case.context.model_copy(update={"signals": local.signals}))
-        investigation = Investigation(case, local, self.client, self.options, self.stop)
+        # What a conversation has shown and shortened is its own.
+        own = replace(self._briefing, results=[replace(shown) for shown in self._briefing.results])
+        investigation = Investigation(case, local, self.client, self.options, own, self.stop)
         self._budgets.append(investigation.conversation.budget)
         return investigation
 
@@ -99,7 +114,10 @@ class ClaudeBrain:
         try:
             await asyncio.to_thread(case.toolbelt.specs)
             local = await LocalInvestigator().weigh(case)
+            causes = await asyncio.to_thread(verify, local.causes, case.toolbelt, local.signals)
+            local = replace(local, causes=causes, checked=True)
             result = await asyncio.to_thread(case.toolbelt.run, SCAN)
+            self._briefing = await asyncio.to_thread(briefing, case, self.redactor)
         finally:
             # A broken SDK is told where it is needed.
             await asyncio.gather(warm, return_exceptions=True)
@@ -111,3 +129,28 @@ class ClaudeBrain:
             first = orders.places[0]
             notes.append(f'{signal.claim}; the first: {first.source}, {first.locator}: "{first.quote[:100]}"')
         return replace(local, signals=[*local.signals, *signals]), notes
+
+
+SPANS = 0.8
+"""of the first specialist's score: a second one this close shows that the request is about both fields"""
+
+
+def wants_another(found: Findings, case: Case) -> str:
+    """Why one specialist's answer is not enough; empty where it is."""
+    if found.brain == "local":
+        return ""
+    if found.disputed:
+        return f"{found.specialist} disagrees with the proven `{found.disputed}`"
+    likely = [cause for cause in found.causes if cause.likely]
+    if found.status != "healthy" and (not likely or likely[0].confidence < SETTLED):
+        return f"{found.specialist} is not sure of a cause"
+    ranking = case.request.ranking
+    if len(ranking) > 1 and ranking[1].score >= SPANS * ranking[0].score > 0:
+        return "the request is about both fields"
+    return ""
+
+
+def _by_field(cases: Sequence[Case], local: Findings) -> list[Case]:
+    """The cases, that of the specialist whose field the surest local cause lies in first."""
+    field = next((cause.specialist for cause in local.causes if cause.likely), "")
+    return sorted(cases, key=lambda case: case.specialist.name != field)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from traindx.brains.llm.reply import FREE, MILLION, ModelFault, Price, Usage
-from traindx.definitions.choices import Effort
+from traindx.definitions.choices import Effort, Specialists
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ class ClaudeOptions:
     result_characters: int = 12_000
     """of a longer tool result the head and the tail are shown"""
     sceptic_calls: int = 8
+    specialists: Specialists = "needed"
+    """`needed`: one first, a second where that is not enough; `all`: those the request asks for, at once"""
 
     def sharing(self, among: int) -> ClaudeOptions:
         """The same with an equal part of the dollars."""

@@ -1,65 +1,222 @@
-"""The model's answer beside the local investigator's: what it set aside must be seen, and must be shown to be wrong."""
+"""The model's answer beside the local investigator's. Neither is thrown away on a word of the other.
+
+A lead falls where code finds its evidence contradicted, or where a cause that brings it about is shown. What was proven
+leads until then; beside what was only likely, a cause that shows something new may lead. Health is a lead as well.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from traindx.brains.interface import Case
 from traindx.brains.llm.answer import Answer
+from traindx.brains.llm.injection import SIGNAL as ORDERS
+from traindx.brains.llm.injection import reads_like_an_order
+from traindx.brains.llm.refutation import Against, Weighed, weighed
 from traindx.brains.llm.submission import LeadVerdict
-from traindx.contract import Evidence, RootCause, Signal
-from traindx.diagnosis.evidence import DIRECT, opened, verify
+from traindx.brains.llm.weight import stands
+from traindx.contract import LIKELY, SETTLED, Evidence, RootCause, Signal
+from traindx.diagnosis.catalog import Catalog
+from traindx.diagnosis.evidence import DIRECT, opened_places, verify
 from traindx.diagnosis.findings import Excluded, Findings
 
-CONTESTED = 0.6
-"""what a proven lead keeps when a model that explains the run otherwise has set it aside without proof"""
+POSSIBLE = round(LIKELY - 0.01, 2)
+"""the most that a possibility may claim"""
+STEP = 0.01
+"""how far below another one the second of two verdicts stays"""
+DOUBTED = round(DIRECT - STEP, 2)
+"""the most that a cause may claim which someone has held a fitting place against"""
+
+
+@dataclass
+class _Case:
+    """What is weighed: the answer, what code found of its causes, and what the local investigator knew."""
+
+    case: Case
+    answer: Answer
+    new: Sequence[Signal]
+    """signals that the local investigator had not weighed"""
+    notes: list[str]
 
 
 async def weighed_against(
     local: Findings, answer: Answer, case: Case, signals: list[Signal]
 ) -> tuple[Answer, list[str]]:
-    """The answer with the local causes it left out: excluded where a place contradicts them, else still in it.
+    """The answer with the local verdict beside it, and in one sentence each what the two disagreed about."""
+    known = {signal.id for signal in local.signals}
+    desk = _Case(case, answer, [signal for signal in signals if signal.id not in known], [])
+    answer.causes = await asyncio.to_thread(verify, answer.causes, case.toolbelt, signals)
+    answer.causes = [_bounded(cause) for cause in answer.causes]
+    leads = [one for one in local.causes if one.likely]
+    for lead in leads:
+        if not any(cause.id == lead.id and cause.likely for cause in answer.causes):
+            answer.causes = [cause for cause in answer.causes if cause.id != lead.id]
+            await _dispute(desk, lead)
+    if not leads:
+        await _without_leads(desk, local, signals)
+    _settle_status(desk, local)
+    return answer, desk.notes
 
-    A model can be talked into silence by what it reads; what code has proven does not vanish because of that.
-    """
-    named = {cause.id for cause in answer.causes if cause.likely}
-    left = [
-        cause
-        for cause in await asyncio.to_thread(verify, local.causes, case.toolbelt, signals)
-        if cause.id not in named
-    ]
-    said = {row.id.strip("`"): row for row in answer.leads}
-    notes = []
-    explained = bool(named)
-    for cause in left:
-        verdict = said.get(cause.id)
-        held = f"the local investigator held `{cause.id}` at {cause.confidence:.2f}"
-        if not cause.likely:
+
+def unaddressed(local: Findings, answer: Answer, catalog: Catalog) -> list[str]:
+    """What to ask of an answer that passes over a lead in silence, or refutes it without naming what falls."""
+    named = {cause.id for cause in answer.causes} | {row.id for row in answer.excluded}
+    named |= {one for cause in answer.causes if cause.id in catalog for one in followers(cause.id, catalog)}
+    rows = []
+    for lead in local.causes:
+        if not lead.likely or lead.id in named:
             continue
-        why = verdict.why.strip() if verdict is not None else ""
-        if verdict is not None and verdict.verdict == "refuted" and await _shown(verdict, cause, case, signals):
-            answer.excluded.append(Excluded(cause.id, f"{why or 'refuted'} ({held})"))
-        elif cause.confidence >= DIRECT:
-            most = CONTESTED if explained else round(DIRECT - 0.01, 2)
-            answer.causes.append(cause.model_copy(update={"confidence": min(cause.confidence, most)}))
+        places = "; ".join(f"{piece.source}, {piece.locator}" for piece in lead.evidence[:3])
+        spoken = [row for row in answer.leads if row.id == lead.id]
+        if not spoken:
+            rows.append(
+                f"the lead `{lead.id}` ({lead.confidence:.2f}) is passed over: hold it, refute it in `leads`, or say in"
+                " `excluded` what it follows from"
+            )
+        elif all(row.verdict == "refuted" and not row.refutes.strip() for row in spoken):
+            rows.append(f"`leads`: `refutes` names no evidence of `{lead.id}`; it rests on {places}")
+    return rows
+
+
+def _bounded(cause: RootCause) -> RootCause:
+    """A cause of which nothing could be shown, or only text that gives orders, is a possibility at most."""
+    shown = [piece for piece in cause.evidence if piece.verified and piece.kind != "contrary"]
+    if any(not reads_like_an_order(piece.quote) for piece in shown):
+        return cause
+    return _capped(cause, POSSIBLE)
+
+
+async def _dispute(desk: _Case, lead: RootCause) -> None:
+    answer, case = desk.answer, desk.case
+    against = [
+        Against(row.refutes, _piece(row))
+        for row in answer.leads
+        if row.id == lead.id and row.verdict == "refuted" and row.source.strip() and row.quote.strip()
+    ]
+    found = await weighed(lead, against, case)
+    said = next((row.why.strip() for row in answer.leads if row.id == lead.id and row.why.strip()), "")
+    held = f"the local investigator held `{lead.id}` at {lead.confidence:.2f}"
+    proven = lead.confidence >= DIRECT
+    if found.overturned or (found.bears and not proven):
+        answer.excluded.append(Excluded(lead.id, f"{said or found.why} ({held}; {found.why})"))
+        return
+    root = _root_of(desk, lead)
+    if root is not None:
+        answer.excluded.append(Excluded(lead.id, follows_from=root.id))
+        return
+    for twin in _twins(desk, lead):
+        answer.causes.remove(twin)
+        lead = lead.model_copy(update={"evidence": _with(lead.evidence, twin.evidence)})
+        desk.notes.append(f"`{twin.id}` was put under `{lead.id}`: both rest on the same place")
+    rival = next((cause for cause in answer.causes if cause.confidence >= SETTLED), None)
+    if not proven and rival is not None and stands(rival, case, desk.new):
+        _add(desk, _capped(lead, POSSIBLE), found)
+        desk.notes.append(f"{held}; {case.specialist.name} shows `{rival.id}` instead{_why(said)}")
+        return
+    lead = _capped(lead, DOUBTED) if found.bears else lead
+    for cause in list(answer.causes):
+        _replace(desk, cause, _capped(cause, max(0.0, round(lead.confidence - STEP, 2))))
+    _add(desk, lead, found)
+    what = "a proven lead" if proven else "a lead"
+    if proven:
+        answer.disputed = answer.disputed or lead.id
+    desk.notes.append(f"{case.specialist.name} disagrees with {what}: {held} and still shows it{_why(said)}")
+
+
+async def _without_leads(desk: _Case, local: Findings, signals: Sequence[Signal]) -> None:
+    """The local investigator named no cause: the run was well, or it could not tell."""
+    well = local.status == "healthy"
+    for cause in list(desk.answer.causes):
+        if cause.likely and not stands(cause, desk.case, desk.new, against_health=well):
+            _replace(desk, cause, _capped(cause, POSSIBLE))
+            seen = "the run was judged healthy" if well else "the local investigator found no cause"
+            desk.notes.append(f"`{cause.id}` stays a possibility: {seen}, and no place cited for it shows a fault")
+        elif cause.likely and well:
+            _replace(desk, cause, _capped(cause, DOUBTED))
+    if well or desk.answer.status != "healthy":
+        return
+    # Where the local investigator could not tell, health needs a place that shows it.
+    orders = any(signal.id == ORDERS for signal in signals)
+    rows = await asyncio.to_thread(opened_places, desk.answer.health, desk.case.toolbelt, signals)
+    if orders or not any(row.verified for row in rows):
+        desk.answer.status = "needs_more_data"
+        why = "the artifacts give orders to their reader" if orders else "no place was cited that shows it"
+        desk.notes.append(f"{desk.case.specialist.name} calls the run healthy, which is not taken over: {why}")
+        desk.answer.questions += [row for row in local.questions if row not in desk.answer.questions]
+
+
+def _settle_status(desk: _Case, local: Findings) -> None:
+    """What the causes that are left make of the status."""
+    answer = desk.answer
+    answer.causes.sort(key=lambda cause: -cause.confidence)
+    likely = [cause for cause in answer.causes if cause.likely]
+    if likely:
+        if answer.status == "healthy" or likely[0].confidence >= SETTLED:
             answer.status = "diagnosis_complete"
-            tail = f": {why}" if why else ""
-            notes.append(f"{case.specialist.name} disagrees with a proven lead: {held} and still shows it{tail}")
-        else:
-            answer.excluded.append(Excluded(cause.id, f"{why or 'not addressed'} ({held})"))
-    return answer, notes
+    elif local.status == "healthy" or answer.status == "diagnosis_complete":
+        answer.status = local.status if local.status in {"healthy", "needs_more_data"} else "needs_more_data"
 
 
-async def _shown(verdict: LeadVerdict, cause: RootCause, case: Case, signals: list[Signal]) -> bool:
-    """Whether the place that is said to contradict a lead can be opened."""
-    if not verdict.source.strip() or not verdict.quote.strip():
-        return False
-    piece = Evidence(
-        claim="contradicts the lead",
-        kind="contrary",
-        source=verdict.source,
-        locator=verdict.locator,
-        quote=verdict.quote,
-    )
-    rows = await asyncio.to_thread(opened, [cause.model_copy(update={"evidence": [piece]})], case.toolbelt, signals)
-    return rows[0][0].verified
+def _root_of(desk: _Case, lead: RootCause) -> RootCause | None:
+    """A cause of the answer that brings the lead about, and that shows something of its own."""
+    catalog = desk.case.catalog
+    for cause in desk.answer.causes:
+        leads_to_it = cause.likely and cause.id in catalog and lead.id in followers(cause.id, catalog)
+        if leads_to_it and stands(cause, desk.case, desk.new):
+            return cause
+    return None
+
+
+def followers(name: str, catalog: Catalog) -> set[str]:
+    """Everything that a failure mode leads to, however far down."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        for one in catalog[waiting.pop()].leads_to:
+            if one not in found:
+                found.add(one)
+                waiting.append(one)
+    return found
+
+
+def _twins(desk: _Case, lead: RootCause) -> list[RootCause]:
+    """Causes of the answer under another id that directly rest on nothing but what the lead rests on as well."""
+    places = {(piece.source, _line(piece)) for piece in lead.evidence if piece.kind == "direct" and piece.verified}
+    found = []
+    for cause in desk.answer.causes:
+        direct = [piece for piece in cause.evidence if piece.kind == "direct" and piece.verified]
+        if direct and all((piece.source, _line(piece)) in places for piece in direct):
+            found.append(cause)
+    return found
+
+
+def _piece(row: LeadVerdict) -> Evidence:
+    """The place that a verdict on a lead cites."""
+    return Evidence(claim=row.why, kind="contrary", source=row.source, locator=row.locator, quote=row.quote)
+
+
+def _line(piece: Evidence) -> str:
+    return piece.locator.partition(",")[0].strip()
+
+
+def _with(held: Sequence[Evidence], more: Sequence[Evidence]) -> list[Evidence]:
+    places = {(piece.source, _line(piece)) for piece in held}
+    return [*held, *(piece for piece in more if piece.verified and (piece.source, _line(piece)) not in places)]
+
+
+def _add(desk: _Case, lead: RootCause, found: Weighed) -> None:
+    desk.answer.causes.append(lead.model_copy(update={"evidence": [*lead.evidence, *found.contrary]}))
+
+
+def _replace(desk: _Case, old: RootCause, new: RootCause) -> None:
+    desk.answer.causes[:] = [new if cause is old else cause for cause in desk.answer.causes]
+
+
+def _capped(cause: RootCause, most: float) -> RootCause:
+    return cause.model_copy(update={"confidence": min(cause.confidence, most)})
+
+
+def _why(said: str) -> str:
+    return f": {said}" if said else ""

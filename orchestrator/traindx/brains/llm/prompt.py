@@ -11,14 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 from traindx.brains.interface import Case
 from traindx.brains.llm.reply import Block
-from traindx.contract import ContextPackage, RootCause, SeriesSummary, Signal
+from traindx.contract import ContextPackage, Evidence, RootCause, SeriesSummary, Signal
 from traindx.definitions.content import PROMPTS
 from traindx.diagnosis.findings import Findings
+from traindx.diagnosis.neighbours import neighbours
+from traindx.redaction import Redactor
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from traindx.brains.llm.briefing import Briefing
+    from traindx.brains.llm.tool_runner import Shown
+
 FOLDER = PROMPTS / "investigation"
+SHOW = "show_result"
+ALL_RESULTS = 9_000
+"""characters of tool results that the first message holds"""
+OF_A_RESULT = 1_400
+NOTHING = "(an empty result)"
 CACHED = {"type": "ephemeral"}
 
 
@@ -28,8 +38,8 @@ def system_prompt(case: Case) -> str:
     return rendered("system", specialist=case.specialist, modes=modes, project=case.context.project)
 
 
-def opening(case: Case, local: Findings) -> str:
-    """The first message: what the user says, what the run left, what the local investigator found."""
+def opening(case: Case, local: Findings, briefing: Briefing) -> str:
+    """The first message: what the user says, what the run left, what the local investigator and its tools found."""
     return rendered(
         "case",
         message=case.request.message,
@@ -38,7 +48,45 @@ def opening(case: Case, local: Findings) -> str:
         package=framed(package_text(case.context), "context package"),
         leads=framed(leads_text(local), "leads"),
         verdict=local.status,
+        sure=[cause for cause in local.causes if cause.likely],
+        odds=odds(local),
+        norms=framed("\n".join(briefing.norms), "norms") if briefing.norms else "",
+        files=[framed(text, title) for title, text in briefing.files],
+        results=results_text(briefing.results),
     )
+
+
+# Of verdicts on runs that nobody had looked at before (benchmarks/blind), by the confidence that was claimed.
+ODDS = ((0.9, "about 17 in 20"), (0.7, "about 3 in 4"), (0.5, "about half"))
+HEALTHY_ODDS = "about 9 in 10"
+
+
+def odds(local: Findings) -> str:
+    """How often a verdict such as the local one is right."""
+    first = next((cause.confidence for cause in local.causes if cause.likely), None)
+    if first is not None:
+        share = next(said for bar, said in ODDS if first >= bar)
+        return f"Of its first causes at such a confidence {share} are right."
+    if local.status == "healthy":
+        return f"Of the runs it calls healthy {HEALTHY_ODDS} are."
+    return "It could not tell; then the answer most often stands in the program or in text that no tool reads."
+
+
+def results_text(results: Sequence[Shown]) -> str:
+    """What the tools that take no input returned, the short ones whole; the others are numbered, to be shown."""
+    parts: list[str] = []
+    room = ALL_RESULTS
+    for shown in results:
+        if shown.text == NOTHING:
+            continue
+        most = min(OF_A_RESULT, room)
+        if len(shown.text) > most:
+            shown.shortened = True
+            parts.append(f"result {shown.number}: {shown.tool}: {len(shown.text)} characters; `{SHOW}` shows it")
+        else:
+            room -= len(shown.text)
+            parts.append(f"result {shown.number}: {shown.tool}\n{framed(shown.text, shown.tool)}")
+    return "\n".join(parts)
 
 
 def sceptic_prompt(case: Case) -> str:
@@ -46,14 +94,40 @@ def sceptic_prompt(case: Case) -> str:
     return rendered("sceptic", specialist=case.specialist.name)
 
 
-def challenge(case: Case, cause: RootCause) -> str:
-    """What the sceptic is to refute."""
+def challenge(case: Case, cause: RootCause, redactor: Redactor) -> str:
+    """What the sceptic is to refute, with everything it needs to judge by; calls the toolbelt."""
+    mode = case.catalog.get(cause.id)
+    beside = [(name, case.catalog[name].title) for name in neighbours(cause.id, case.catalog)]
+    pieces = [
+        f"{number}. [{piece.kind}, {'opened: it stands there' if piece.verified else 'not found there'}]"
+        f" {piece.source}, {piece.locator}: {piece.claim}\n{redactor.clean(_around(case, piece))}"
+        for number, piece in enumerate(cause.evidence, 1)
+    ]
     return rendered(
         "claim",
+        message=case.request.message,
         cause=cause,
-        claim=framed(cause.model_dump_json(indent=1, exclude={"fix", "specialist"}), "the colleague's answer"),
+        title=mode.title if mode is not None else cause.title,
+        beside=beside,
+        claim=framed(cause.issue, "the colleague's sentence"),
+        evidence=framed("\n".join(pieces) or "(none)", "the colleague's evidence"),
         package=framed(package_text(case.context), "context package"),
     )
+
+
+AROUND = 3
+"""lines before and after a cited one that a sceptic is shown"""
+
+
+def _around(case: Case, piece: Evidence) -> str:
+    """The cited line with its neighbours, or the quote where no line is cited."""
+    line = re.search(r"\blines? (\d{1,9})\b", piece.locator)
+    if line:
+        first = max(1, int(line[1]) - AROUND)
+        read = case.toolbelt.call("Read", {"path": piece.source, "start_line": first, "max_lines": 2 * AROUND + 1})
+        if read.status == "ok":
+            return str(read.output.get("text", ""))
+    return f"   {piece.quote}"
 
 
 def rendered(name: str, **values: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from traindx.brains.interface import Case
+from traindx.contract import OTHER
 
 SUBMIT = "submit_diagnosis"
 VERDICT = "submit_verdict"
@@ -40,7 +41,8 @@ class SubmittedFix(_Part):
 class SubmittedCause(_Part):
     """One root cause."""
 
-    id: str = Field(description="an id from the list of failure modes")
+    id: str = Field(description=f"an id from the list of failure modes; `{OTHER}` when none of them is the cause")
+    title: str = Field(default="", description=f"for `{OTHER}`: the failure's name in three to eight words; else empty")
     issue: str = Field(min_length=1, description="what went wrong, in one sentence with its numbers")
     severity: Literal["critical", "high", "medium", "low"]
     confidence: float = Field(ge=0.0, le=1.0)
@@ -49,14 +51,17 @@ class SubmittedCause(_Part):
 
 
 class LeadVerdict(_Part):
-    """What became of a lead; a refutation cites the place that contradicts it."""
+    """A lead that you do not hold: what it rests on, and the place that contradicts it."""
 
-    id: str = Field(description="the cause or the signal the lead is about")
-    verdict: Literal["confirmed", "refuted", "open"]
+    id: str = Field(description="the cause the lead is about")
+    verdict: Literal["refuted", "open"]
     why: str
-    source: str = Field(description="for `refuted`: the file that contradicts it; else empty")
-    locator: str
-    quote: str
+    refutes: str = Field(
+        default="", description="for `refuted`: the lead's own place that falls, as shown: `config.yaml, line 17`"
+    )
+    source: str = Field(default="", description="for `refuted`: the file that shows it; else empty")
+    locator: str = ""
+    quote: str = ""
 
 
 class Section(_Part):
@@ -70,33 +75,46 @@ class Submission(_Part):
     """The whole answer."""
 
     status: Literal["diagnosis_complete", "needs_more_data", "healthy"]
+    answer: str = Field(
+        description="to the user's own question, first: yes or no where it asks that, and why; else empty"
+    )
     causes: list[SubmittedCause] = Field(description="root causes, the surest first; empty when healthy")
-    leads: list[LeadVerdict]
-    excluded: list[str] = Field(description="causes considered and set aside: "
-                                            "`id`: what speaks against it")  # fmt: skip
+    leads: list[LeadVerdict] = Field(description="only leads that you refute or leave open; those you hold need no row")
+    health: list[SubmittedEvidence] = Field(description="for `healthy`: the curve or score that shows it; else empty")
+    excluded: list[str] = Field(description="causes considered and set aside: `id`: what speaks against it, or "
+                                            "`id` follows from `root`")  # fmt: skip
     questions: list[str] = Field(description="what is missing, and the command that would produce it")
     sections: list[Section] = Field(description="the report under your headings, all of them, in order")
+
+
+class Objection(SubmittedEvidence):
+    """A place that contradicts a piece of evidence."""
+
+    refutes: str = Field(default="", description="the place of the evidence that it contradicts, as it is cited")
 
 
 class Verdict(_Part):
     """The sceptic's answer."""
 
-    outcome: Literal["holds", "doubtful", "refuted"]
+    outcome: Literal["holds", "doubtful", "wrong_id", "wrong_cause"]
     why: str = Field(description="what was tried and what it showed, in one or two sentences")
-    evidence: list[SubmittedEvidence] = Field(description="for `refuted`: the places that contradict the cause")
+    better_id: str = Field(default="", description="for `wrong_id`: the id under which the same cause belongs")
+    evidence: list[Objection] = Field(description="the places that speak against it; `wrong_cause` needs one")
 
 
 def submit_tool(case: Case) -> dict[str, Any]:
     """`submit_diagnosis`, bound to this catalog and this specialist's headings."""
     schema = Submission.model_json_schema()
-    schema["$defs"]["SubmittedCause"]["properties"]["id"]["enum"] = list(case.catalog)
+    schema["$defs"]["SubmittedCause"]["properties"]["id"]["enum"] = [*case.catalog, OTHER]
     schema["$defs"]["Section"]["properties"]["heading"]["enum"] = list(case.specialist.headings)
     return tool_definition(SUBMIT, "Submit the diagnosis; this ends the investigation.", schema)
 
 
-def verdict_tool() -> dict[str, Any]:
+def verdict_tool(case: Case) -> dict[str, Any]:
     """`submit_verdict`, for the sceptic."""
-    return tool_definition(VERDICT, "Submit what the attempt to refute came to.", Verdict.model_json_schema())
+    schema = Verdict.model_json_schema()
+    schema["properties"]["better_id"]["enum"] = ["", *case.catalog]
+    return tool_definition(VERDICT, "Submit what the attempt to refute came to.", schema)
 
 
 # https://platform.claude.com/docs/en/build-with-claude/structured-outputs: at most 20 strict tools in a request, no

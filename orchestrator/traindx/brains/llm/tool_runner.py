@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,13 +12,14 @@ from typing import Any
 from traindx.brains.interface import Case
 from traindx.brains.llm.budget import Budget
 from traindx.brains.llm.injection import reads_like_an_order
-from traindx.brains.llm.prompt import framed
+from traindx.brains.llm.prompt import NOTHING, SHOW, framed
 from traindx.brains.llm.reply import Block, ToolCall
 from traindx.brains.llm.submission import MOST_STRICT, tool_definition
+from traindx.brains.local.plan import lacks
 from traindx.contract import Signal
 from traindx.errors import UnknownName
 from traindx.redaction import Redactor
-from traindx.runtime import ToolResult
+from traindx.runtime import ToolResult, ToolSpec
 
 EXPLAIN = "explain_failure_mode"
 _EXPLAIN_SCHEMA = {
@@ -36,11 +38,26 @@ _SHOW_SCHEMA = {
 class ToolRunner:
     """What one specialist can do, and what it has seen so far."""
 
-    def __init__(self, case: Case, who: str, redactor: Redactor, budget: Budget) -> None:
+    def __init__(self, case: Case, who: str, redactor: Redactor, budget: Budget, known: Sequence[Shown] = ()) -> None:
         self.case, self.who, self.redactor, self.budget = case, who, redactor, budget
-        self.seen: list[Shown] = []
-        self._by_call: dict[tuple[str, str], Shown] = {}
-        self._tools = [name for name in case.specialist.tools if name in case.toolbelt.specs()]
+        self._numbers = len(known)
+        self._seen: dict[int, Shown] = {shown.number: shown for shown in known}
+        self._by_call: dict[tuple[str, str], Shown] = {(shown.tool, shown.asked): shown for shown in known}
+        specs = case.toolbelt.specs()
+        self._tools = [
+            name
+            for name in case.specialist.tools
+            if name in specs and not lacks(specs[name], case.context) and not self._is_told(specs[name])
+        ]
+
+    def _is_told(self, spec: ToolSpec) -> bool:
+        """Whether a tool takes nothing and has been called: its result is among those that are known."""
+        return not spec.input_schema.get("properties") and (spec.name, "{}") in self._by_call
+
+    @property
+    def seen(self) -> list[Shown]:
+        """What was shown, in the order in which it was asked for."""
+        return [self._seen[number] for number in sorted(self._seen)]
 
     @property
     def signals(self) -> list[Signal]:
@@ -79,16 +96,19 @@ class ToolRunner:
             return self._again(call.input)
         if call.name == EXPLAIN:
             return self._explained(str(call.input.get("id", "")))
-        if call.name not in self._tools:
-            return str(UnknownName("tool", call.name, [*self._tools, EXPLAIN, SHOW])), True
         asked = json.dumps(call.input, sort_keys=True, ensure_ascii=False)
         earlier = self._by_call.get((call.name, asked))
+        if call.name not in self._tools and earlier is None:
+            return str(UnknownName("tool", call.name, [*self._tools, EXPLAIN, SHOW])), True
         if earlier is not None and not earlier.shortened:
             return f"asked before: result {earlier.number} above answers this call, and nothing has changed since", True
         if earlier is not None:
             earlier.shortened = False
             return earlier.block(self.budget.options.result_characters), False
-        return self._show(call.name, asked, await self._result(call, asked))
+        # The number is taken before the tool runs: results come in any order, and their numbers must not.
+        self._numbers += 1
+        number = self._numbers
+        return self._show(number, call.name, asked, await self._result(call, asked))
 
     async def _result(self, call: ToolCall, asked: str) -> ToolResult:
         """The tool's result, or what it was in the investigation that is being resumed."""
@@ -110,18 +130,18 @@ class ToolRunner:
         )
         return result
 
-    def _show(self, tool: str, asked: str, result: ToolResult) -> tuple[str, bool]:
+    def _show(self, number: int, tool: str, asked: str, result: ToolResult) -> tuple[str, bool]:
         signals = result.signals if result.status == "ok" else []
-        shown = Shown(len(self.seen) + 1, tool, asked, result.status, result_text(result), signals)
-        self.seen.append(shown)
+        shown = Shown(number, tool, asked, result.status, result_text(result, json.loads(asked)), signals)
+        self._seen[number] = shown
         self._by_call[tool, asked] = shown
         return shown.block(self.budget.options.result_characters), result.status == "failed"
 
     def _again(self, given: Mapping[str, Any]) -> tuple[str, bool]:
         number, start = given.get("number"), given.get("start") or 0
-        if not isinstance(number, int) or not isinstance(start, int) or not 1 <= number <= len(self.seen):
-            return f"there is no result {number!r}; the results are numbered 1 to {len(self.seen)}", True
-        shown = self.seen[number - 1]
+        shown = self._seen.get(number) if isinstance(number, int) else None
+        if shown is None or not isinstance(start, int):
+            return f"there is no result {number!r}; the results are numbered 1 to {self._numbers}", True
         if start >= len(shown.text) or start < 0:
             return f"result {number} has {len(shown.text)} characters; there is nothing at {start}", True
         return shown.block(self.budget.options.result_characters, start), False
@@ -135,7 +155,6 @@ class ToolRunner:
 
 
 HEAD_SHARE = 0.7
-SHOW = "show_result"
 PICTURES = "pictures"
 
 
@@ -177,14 +196,17 @@ class Shown:
         return f"{head} shows it again. Its citations:\n{framed(kept, self.title)}"
 
 
-def result_text(result: ToolResult) -> str:
-    """A tool's output: texts as they are, so that they can be quoted, everything else as compact JSON."""
+def result_text(result: ToolResult, asked: Mapping[str, Any] | None = None) -> str:
+    """A tool's output: texts as they are, so that they can be quoted, everything else as compact JSON; nothing of what
+    was `asked` is said back.
+    """
     if result.status != "ok":
         return result.reason
     parts = []
+    said_before = [value for value in (asked or {}).values() if isinstance(value, str) and value]
     for name, value in result.output.items():
         # A picture is for people: its marks and lines stand in the other fields.
-        if value in (None, [], {}, "") or name == PICTURES:
+        if value in (None, [], {}, "") or name == PICTURES or value in said_before:
             continue
         if isinstance(value, str) and "\n" in value:
             parts.append(f"{name}:\n{value}")
@@ -192,7 +214,7 @@ def result_text(result: ToolResult) -> str:
             parts.append("\n".join([f"{name}:", *(f"  {_json(row)}" for row in value)]))
         else:
             parts.append(f"{name}: {value if isinstance(value, str) else _json(value)}")
-    return "\n".join(parts) or "(an empty result)"
+    return "\n".join(parts) or NOTHING
 
 
 def cut(text: str, most: int, number: int, start: int = 0) -> str:
@@ -212,4 +234,17 @@ def _is_quoted(line: str, quoted: str) -> bool:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return json.dumps(_lean(value), ensure_ascii=False, default=str)
+
+
+def _lean(value: Any) -> Any:
+    """The same with numbers of four significant digits; whole ones stay whole."""
+    if isinstance(value, Mapping):
+        return {key: _lean(row) for key, row in value.items() if row not in (None, [], {}, "")}
+    if isinstance(value, list | tuple):
+        return [_lean(row) for row in value]
+    if not isinstance(value, float) or not math.isfinite(value):
+        return value
+    if value == int(value) and abs(value) < 1e15:
+        return int(value)
+    return round(value, 1) if abs(value) >= 1000 else float(f"{value:.4g}")

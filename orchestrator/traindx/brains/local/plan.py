@@ -27,12 +27,18 @@ def plan(specs: Mapping[str, ToolSpec], catalog: Catalog, context: ContextPackag
     for name in sorted(useful, key=lambda name: (-useful[name], name)):
         if not useful[name]:
             continue
-        lacking = [need for need in specs[name].needs if not _offers(context, need)]
-        if lacking and len(lacking) == len(specs[name].needs):
+        lacking = lacks(specs[name], context)
+        if lacking:
             skipped.append(f"`{name}` was not called: this run has no {' and no '.join(lacking)}")
         else:
             tools.append(name)
     return Plan(tuple(tools), tuple(skipped))
+
+
+def lacks(spec: ToolSpec, context: ContextPackage) -> list[str]:
+    """What a tool needs, where this run has none of it; empty where the tool has something to look at."""
+    lacking = [need for need in spec.needs if not _offers(context, need)]
+    return lacking if len(lacking) == len(spec.needs) else []
 
 
 def _worth(spec: ToolSpec, catalog: Catalog) -> int:

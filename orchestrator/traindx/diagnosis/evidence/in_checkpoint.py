@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from traindx.contract import Citation
-from traindx.diagnosis.evidence.numbers import Known, values_in
+from traindx.diagnosis.evidence.numbers import Known, readings_of, spaced, values_in
 from traindx.diagnosis.evidence.verify import Opened
 from traindx.readers.checkpoints import Checkpoint
 
@@ -33,7 +33,7 @@ def in_checkpoint(citation: Citation, checkpoints: Sequence[Checkpoint]) -> tupl
     quote = citation.quote.strip()
     said = [text for row in files for text in (*row.problems, *row.globals, *row.calls)]
     if quote and any(quote == text for text in said):
-        return Opened(verified=True), Known(values_in(_spaced(quote)))
+        return Opened(verified=True), Known(readings_of(quote))
     return _refuted(f"nothing of the kind was found in `{citation.source}`"), Known()
 
 
@@ -43,7 +43,7 @@ def _at_tensor(citation: Citation, name: str, files: Sequence[Checkpoint]) -> tu
         return _refuted(f"`{citation.source}` has no tensor `{name}`"), Known()
     shape = found[0].shape
     known = Known([*(float(size) for size in shape), float(found[0].elements)])
-    asked = [int(value) for value in values_in(_spaced(citation.quote))]
+    asked = [int(value) for value in values_in(spaced(citation.quote))]
     if asked == list(shape) or citation.quote.strip() in {found[0].dtype, str(shape)}:
         return Opened(verified=True), known
     if not citation.quote.strip():
@@ -59,11 +59,6 @@ def _at_key(citation: Citation, name: str, files: Sequence[Checkpoint]) -> tuple
     if citation.quote.strip() in {str(value) for value in values}:
         return Opened(verified=True), known
     return _refuted(f"`{name}` is {values[0]} in `{citation.source}`"), known
-
-
-def _spaced(text: str) -> str:
-    """A shape, with its numbers apart."""
-    return re.sub(r"[,;()\[\]:=]", " ", text)
 
 
 def _refuted(why: str) -> Opened:

@@ -7,17 +7,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Not inside a word, a path, a version or a name such as `ResNet-50`.
+# Not inside a word, a path, a version or a name such as `ResNet-50`. Commas belong to a number where all of it is in
+# groups of three, as in `1,234,567`; else they separate, as in a row of a table.
+_THOUSANDS = r"(?<!\d,)\d{1,3}(?:,\d{3})+(?![\d_]|,\d)(?:\.\d+(?!,\d))?"
 _WRITTEN = re.compile(
-    r"(?<![\w./\\-])(?P<number>[-+]?(?:\d[\d,_]*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)"
+    rf"(?<![\w./\\-])(?P<number>[-+]?(?:{_THOUSANDS}|\d[\d_]*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)"
     r"(?P<unit>\s?%|\s?[x\u00d7](?!\w))?(?![\w/]|\.\d|-\w)"
 )
 _PLACE = re.compile(
     r"\b(?P<axis>epoch|step|iteration|iter|row|line|rank|layer|stage|version|seed)s?\s*[#=:]?\s*$", re.I
 )
 _COUNTED = re.compile(r"\s+(?:[a-z]+\s)?[a-z]{2,}s\b")
-_AXES = {"epoch": "epoch", "step": "step", "iteration": "step", "iter": "step", "row": "row", "line": "line"}
-_NOT_CHECKED = frozenset({"rank", "layer", "stage", "version", "seed"})
+AXES = {"epoch": "epoch", "step": "step", "iteration": "step", "iter": "step", "row": "row", "line": "line"}
+NOT_CHECKED = frozenset({"rank", "layer", "stage", "version", "seed"})
 SMALL = 20
 MOST_KNOWN = 60
 
@@ -32,6 +34,13 @@ class Written:
     unit: str = ""
     axis: str = ""
     counts: bool = False
+    start: int = 0
+    end: int = 0
+
+    @property
+    def significant(self) -> int:
+        """How many digits it was written with, leading zeros aside."""
+        return len(re.sub(r"[^\d]", "", self.text.lower().partition("e")[0]).lstrip("0"))
 
 
 def written_numbers(text: str) -> list[Written]:
@@ -48,13 +57,24 @@ def written_numbers(text: str) -> list[Written]:
         whole = value == int(value) if math.isfinite(value) and abs(value) < 1e15 else False
         counts = whole and 0 <= value <= SMALL and bool(_COUNTED.match(text[match.end() : match.end() + 40]))
         digits = len(raw.split("e")[0].split("E")[0].partition(".")[2]) if "e" not in raw.lower() else -1
-        found.append(Written(raw, value, digits, (match.group("unit") or "").strip(), axis, counts))
+        unit = (match.group("unit") or "").strip()
+        found.append(Written(raw, value, digits, unit, axis, counts, *match.span("number")))
     return found
 
 
 def values_in(text: str) -> list[float]:
     """The numbers of a text, as numbers."""
     return [number.value for number in written_numbers(text)]
+
+
+def readings_of(text: str) -> list[float]:
+    """The numbers of a text that may be a row of a table: `1,234` is one number, or two."""
+    return [*values_in(text), *values_in(spaced(text))]
+
+
+def spaced(text: str) -> str:
+    """A row of a table, or a shape, with its numbers apart."""
+    return re.sub(r"[,;|\t()\[\]{}:=]", " ", text)
 
 
 @dataclass(frozen=True)
@@ -75,7 +95,7 @@ def strays(claim: str, known: Known) -> list[str]:
     checked = [
         number
         for number in written_numbers(claim)
-        if number.axis not in _AXES and number.axis not in _NOT_CHECKED and not number.counts
+        if number.axis not in AXES and number.axis not in NOT_CHECKED and not number.counts
     ]
     lost = [number for number in checked if not _borne_out(number, known)]
     if not lost and checked and not any(_at_hand(number, known) for number in checked):
@@ -84,19 +104,19 @@ def strays(claim: str, known: Known) -> list[str]:
 
 
 def _at_hand(number: Written, known: Known) -> bool:
-    return any(_same(number, value) for value in known.here) or (bool(number.unit) and _follows(number, known))
+    return any(same(number, value) for value in known.here) or (bool(number.unit) and _follows(number, known))
 
 
 def _borne_out(number: Written, known: Known) -> bool:
-    return _at_hand(number, known) or any(_same(number, value) for value in known.near)
+    return _at_hand(number, known) or any(same(number, value) for value in known.near)
 
 
 def named_places(claim: str) -> list[tuple[str, float]]:
     """The epochs, steps, rows and lines that a claim names."""
-    return [(_AXES[number.axis], number.value) for number in written_numbers(claim) if number.axis in _AXES]
+    return [(AXES[number.axis], number.value) for number in written_numbers(claim) if number.axis in AXES]
 
 
-def _same(number: Written, value: float) -> bool:
+def same(number: Written, value: float) -> bool:
     """Equal up to the digits that were written, where there are enough of them to tell."""
     if math.isclose(abs(number.value), abs(value), rel_tol=5e-3):
         return True

@@ -11,7 +11,7 @@ from traindx.contract import Citation
 from traindx.diagnosis.evidence.claims import contradiction
 from traindx.diagnosis.evidence.data_places import in_data, is_in_data
 from traindx.diagnosis.evidence.in_checkpoint import in_checkpoint, names_checkpoint
-from traindx.diagnosis.evidence.numbers import Known, named_places, strays, values_in
+from traindx.diagnosis.evidence.numbers import Known, named_places, readings_of, strays, values_in
 from traindx.diagnosis.evidence.verify import Citations, Opened, Verdicts
 from traindx.errors import TraindxError
 from traindx.readers import Run, Series
@@ -27,6 +27,7 @@ NUMBER = re.compile(r"[-+]?(?:\d[\d,_]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf)", re.IGN
 NEIGHBOURS = 2
 MOST_SEARCHED = 64 * 1024 * 1024
 MOST_CURVES = 40
+MOST_NUMBERS = 400
 
 
 @tool(timeout=60.0)
@@ -36,11 +37,18 @@ def reopen(given: Citations, run: Run) -> Verdicts:
     return Verdicts(verdicts=[_open(citation, run, given.measured, said) for citation in given.citations])
 
 
+def opened_at(citation: Citation, run: Run) -> Opened:
+    """Whether the quote stands at its place, whatever is claimed of it."""
+    return _at_its_place(citation, run)[0]
+
+
 def _open(citation: Citation, run: Run, measured: Mapping[str, Sequence[float]], said: Set[str]) -> Opened:
     try:
         found, known = _at_its_place(citation, run)
     except TraindxError as error:
         return _refuted(str(error))
+    numbers = [value for value in (*known.here, *known.near) if math.isfinite(value)][:MOST_NUMBERS]
+    found = found.model_copy(update={"numbers": numbers})
     wrong = "" if found.refuted else contradiction(citation.claim, _cited_curves(citation, run))
     if wrong:
         return _refuted(wrong)
@@ -59,12 +67,12 @@ def _open(citation: Citation, run: Run, measured: Mapping[str, Sequence[float]],
 def _cited_curves(citation: Citation, run: Run) -> list[Series]:
     """The series that a citation may speak of: those with a point on its line, else those of its file."""
     own = [row for row in run.series if row.source_at(len(row) - 1) == citation.source or row.source == citation.source]
-    number = _file_line(citation, run)
-    here = [row for row in own if number is not None and _indexes_of(row, number)]
+    number = file_line(citation, run)
+    here = [row for row in own if number is not None and indexes_of(row, number)]
     return here or own
 
 
-def _file_line(citation: Citation, run: Run) -> int | None:
+def file_line(citation: Citation, run: Run) -> int | None:
     """The line of the file that a citation names, also by a cell of a notebook."""
     cell, _ = run.cell_at(citation.source, citation.locator)
     if cell is not None:
@@ -94,7 +102,7 @@ def _at_its_place(citation: Citation, run: Run) -> tuple[Opened, Known]:
     if not _somewhere(citation, run):
         return _refuted(f"`{citation.source}` does not contain the quote"), Known()
     why = "the locator names neither a line, a point of a series nor a part of a checkpoint"
-    return Opened(verified=False, why=why), Known(values_in(_spaced(citation.quote)))
+    return Opened(verified=False, why=why), Known(readings_of(citation.quote))
 
 
 def _at_line(citation: Citation, number: int, last: int, run: Run) -> tuple[Opened, Known]:
@@ -102,9 +110,9 @@ def _at_line(citation: Citation, number: int, last: int, run: Run) -> tuple[Open
     text = ["\n".join(row) for row in [run.lines(citation.source, number, last)] if row]
     if not text:
         return _refuted(f"`{citation.source}` has no line {number}"), Known()
-    beside = [value for row in around for value in values_in(_spaced(row))]
-    curves = [_around(row, _indexes_of(row, number)) for row in run.series if row.source == citation.source]
-    known = Known(values_in(_spaced(text[0])), beside + _summaries(run, citation.source), curves[:MOST_CURVES])
+    beside = [value for row in around for value in readings_of(row)]
+    curves = [_around(row, indexes_of(row, number)) for row in run.series if row.source == citation.source]
+    known = Known(readings_of(text[0]), beside + _summaries(run, citation.source), curves[:MOST_CURVES])
     if not citation.quote.strip():
         return Opened(verified=False, why="nothing is quoted"), known
     if not _holds_quote(text[0], citation.quote):
@@ -116,9 +124,9 @@ def _in_cell(citation: Citation, run: Run) -> tuple[Opened, Known]:
     cell, around = run.cell_at(citation.source, citation.locator)
     if cell is None:
         return _refuted(f"`{citation.source}` has no {CELL.search(citation.locator)[0]}"), Known()  # type: ignore[index]
-    curves = [_around(row, _indexes_of(row, cell.file_line)) for row in run.series if row.source == citation.source]
-    beside = [value for row in around for value in values_in(_spaced(row))]
-    known = Known(values_in(_spaced(cell.text)), beside + _summaries(run, citation.source), curves[:MOST_CURVES])
+    curves = [_around(row, indexes_of(row, cell.file_line)) for row in run.series if row.source == citation.source]
+    beside = [value for row in around for value in readings_of(row)]
+    known = Known(readings_of(cell.text), beside + _summaries(run, citation.source), curves[:MOST_CURVES])
     if not citation.quote.strip():
         return Opened(verified=False, why="nothing is quoted"), known
     if not _holds_quote(cell.text, citation.quote):
@@ -131,10 +139,10 @@ def _at_point(citation: Citation, point: re.Match[str], run: Run) -> tuple[Opene
     rows = [row for row in run.series if row.source == citation.source and row.axis == axis]
     rows = [row for row in rows if name is None or name.strip(" `") in {row.name, row.original}]
     at = float(position)
-    here = [float(row.values[index]) for row in rows for index in _positions(row, at)[:4]]
-    curves = [_around(row, _positions(row, at)) for row in rows[:MOST_CURVES]]
+    here = [float(row.values[index]) for row in rows for index in positions_of(row, at)[:4]]
+    curves = [_around(row, positions_of(row, at)) for row in rows[:MOST_CURVES]]
     known = Known(here, [*_summaries(run, citation.source), *(value for curve in curves for value in curve)], curves)
-    if not any(_positions(row, float(position)) for row in rows):
+    if not any(positions_of(row, float(position)) for row in rows):
         return _refuted(f"`{citation.source}` has no {axis} {position}" + (f" of {name}" if name else "")), known
     if not citation.quote.strip():
         return Opened(verified=False, why="nothing is quoted"), known
@@ -150,7 +158,7 @@ def _at_point(citation: Citation, point: re.Match[str], run: Run) -> tuple[Opene
 def _in_flight(citation: Citation, run: Run) -> tuple[Opened, Known]:
     """What a flight recorder's dump says of a rank's collectives."""
     said = [row.text for row in run.flights if row.source == citation.source]
-    known = Known([value for text in said for value in values_in(_spaced(text))])
+    known = Known([value for text in said for value in readings_of(text)])
     if citation.quote.strip() and any(_folded(citation.quote) in _folded(text) for text in said):
         return Opened(verified=True), known
     return _refuted(f"the dump `{citation.source}` says something else"), known
@@ -168,7 +176,7 @@ def _lost_places(citation: Citation, run: Run) -> str:
     """An epoch, step or line that the claim names and the file has not; empty when there is none."""
     cited = values_in(citation.locator)
     for axis, position in named_places(citation.claim):
-        if position in cited or position in values_in(_spaced(citation.quote)):
+        if position in cited or position in readings_of(citation.quote):
             continue
         if axis == "line":
             if citation.source.endswith(".ipynb"):
@@ -206,18 +214,19 @@ def _around(row: Series, indexes: Sequence[int]) -> list[float]:
     return [*known, *ends]
 
 
-def _indexes_of(row: Series, line: int) -> list[int]:
+def indexes_of(row: Series, line: int) -> list[int]:
     """Which points of a series were read from a line."""
     return [int(index) for index in (row.lines == line).nonzero()[0]] if len(row.lines) == len(row) else []
 
 
-def _positions(row: Series, position: float) -> list[int]:
+def positions_of(row: Series, position: float) -> list[int]:
+    """Which points of a series stand at a position of its axis."""
     near = abs(row.at - position) <= 1e-9 * max(1.0, abs(position))
     return [int(index) for index in near.nonzero()[0]]
 
 
 def _holds(row: Series, position: float, value: float) -> bool:
-    here = [float(row.values[index]) for index in _positions(row, position)]
+    here = [float(row.values[index]) for index in positions_of(row, position)]
     # A quote may be rounded to the digits a person would write, not to another value.
     return any((math.isnan(seen) and math.isnan(value)) or math.isclose(seen, value, rel_tol=5e-3) for seen in here)
 
@@ -244,11 +253,6 @@ def _is_number(value: object) -> bool:
 
 def _refuted(why: str) -> Opened:
     return Opened(verified=False, why=why, refuted=True)
-
-
-def _spaced(text: str) -> str:
-    """A row of a table, or a shape, with its numbers apart."""
-    return re.sub(r"[,;|\t()\[\]{}:=]", " ", text)
 
 
 def _folded(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from traindx.contract import Citation, RootCause, Signal, Value
+from traindx.contract import Citation, Evidence, RootCause, Signal, Value
 from traindx.diagnosis.evidence.numbers import values_in
 from traindx.runtime import Task, ToolInput, ToolOutput
 
@@ -43,9 +43,14 @@ def verify(causes: Sequence[RootCause], toolbelt: Toolbelt, signals: Sequence[Si
 
 def opened(causes: Sequence[RootCause], toolbelt: Toolbelt, signals: Sequence[Signal] = ()) -> list[list[Opened]]:
     """The verdict on every piece of evidence, cause by cause."""
-    cited = [piece for cause in causes for piece in cause.evidence]
+    rows = iter(opened_places([piece for cause in causes for piece in cause.evidence], toolbelt, signals))
+    return [[next(rows) for _ in cause.evidence] for cause in causes]
+
+
+def opened_places(cited: Sequence[Evidence], toolbelt: Toolbelt, signals: Sequence[Signal] = ()) -> list[Opened]:
+    """The verdict on each of these pieces."""
     if not cited:
-        return [[] for _ in causes]
+        return []
     asked = [
         Citation(claim=piece.claim, source=piece.source, locator=piece.locator, quote=piece.quote).model_dump(
             mode="json"
@@ -55,13 +60,9 @@ def opened(causes: Sequence[RootCause], toolbelt: Toolbelt, signals: Sequence[Si
     said = sorted({text for signal in signals for text in (signal.claim, *(row.claim for row in signal.citations))})
     result = toolbelt.run(REOPEN, {"citations": asked, "measured": _measured(signals), "said": said})
     # A reader that failed has verified nothing: every piece then counts as unverified.
-    verdicts = (
-        Verdicts.model_validate(result.output).verdicts
-        if result.status == "ok"
-        else [Opened(verified=False, why=f"the check failed: {result.reason}")] * len(cited)
-    )
-    rows = iter(verdicts)
-    return [[next(rows) for _ in cause.evidence] for cause in causes]
+    if result.status != "ok":
+        return [Opened(verified=False, why=f"the check failed: {result.reason}")] * len(cited)
+    return Verdicts.model_validate(result.output).verdicts
 
 
 def _measured(signals: Sequence[Signal]) -> dict[str, list[float]]:
@@ -103,6 +104,7 @@ class Opened(Value):
     verified: bool
     why: str = ""
     refuted: bool = False
+    numbers: list[float] = Field(default_factory=list, description="those at the place and beside it")
 
 
 class Verdicts(ToolOutput):
