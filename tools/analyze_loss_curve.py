@@ -1,5 +1,7 @@
 """What the loss curve says: where it broke, whether it learned, how validation follows."""
 
+from collections.abc import Sequence
+
 from pydantic import Field
 
 from traindx.contract import Signal
@@ -19,9 +21,18 @@ from traindx.detectors.curves import (
 from traindx.detectors.curves.objective import Objective, measured, objective
 from traindx.detectors.curves.windows import Window, windows
 from traindx.detectors.settings.logged_rate import rate_series
-from traindx.readers import Run
+from traindx.readers import Run, Series
 from traindx.readers.excerpts import read_excerpt
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
+from traindx.vocabulary.metrics import Kind, normalise
+
+
+JUDGES: dict[Kind, str] = {
+    "cost": "`profile_memory` judges memory, `check_throughput` time",
+    "rate": "`check_schedule` judges the learning rate",
+    "epoch": "it only counts",
+    "step": "it only counts",
+}
 
 
 class Input(ToolInput):
@@ -88,12 +99,20 @@ def _chosen(given: Input, run: Run) -> Objective:
         goal = run.once(objective)
     else:
         named = [row for row in run.series if given.series in {row.name, row.original} and len(row)]
+        _check_that_it_learns(given.series, named)
         goal = measured(max(named, key=len)) if named else None
     if goal is None:
         known = ", ".join(sorted({row.name for row in run.series})) or "none at all"
         wanted = f"`{given.series}`" if given.series else "loss"
         raise NoData(f"no {wanted} series in this run; series found: {known}")
     return goal
+
+
+def _check_that_it_learns(asked: str, named: Sequence[Series]) -> None:
+    """Raise `NoData` for a curve that is not about learning: it has no best, and nowhere to converge to."""
+    judge = next((JUDGES[kind] for row in named if (kind := normalise(row.name).kind) in JUDGES), "")
+    if judge:
+        raise NoData(f"`{asked}` says nothing about learning; {judge}")
 
 
 def _signals(goal: Objective, run: Run) -> list[Signal]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from traindx.diagnosis.evidence.claims import contradiction
+from traindx.diagnosis.evidence.numbers import values_in
 from traindx.readers.model import Series
 
 VALUES = [2.0, 1.5, 1.0, 0.5, 0.9, 1.2, 1.4, np.nan]
@@ -60,3 +61,17 @@ def test_the_series_that_is_named_is_the_one_that_counts() -> None:
 
 def test_without_a_curve_nothing_is_said() -> None:
     assert contradiction("the best is 0.3", []) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("7,0.25,300,400,0.5", [7.0, 0.25, 300.0, 400.0, 0.5]),
+        ("1,234,567 samples", [1234567.0]),
+        ("3,000 and 4,5", [3000.0, 4.0, 5.0]),
+        ("lr=1e-3, wd=0.1,", [1e-3, 0.1]),
+        ("a loss of 0.25, then 0.5.", [0.25, 0.5]),
+    ],
+)
+def test_a_row_of_a_table_is_not_one_number(text: str, values: list[float]) -> None:
+    assert values_in(text) == values

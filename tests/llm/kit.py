@@ -100,6 +100,7 @@ def diagnosed(
     options: ClaudeOptions,
     specialist: str | None = "training-monitor",
     heard: list[Event] | None = None,
+    message: str = MESSAGE,
 ) -> Diagnosis:
     """A diagnosis by a Claude brain with these options."""
 
@@ -107,7 +108,7 @@ def diagnosed(
         listener = heard.append if heard is not None else null_listener
         run = OpenRun((str(toolbelt.scope.root),), toolbelt.scope, Project(), toolbelt)
         async with Session(run, {"brain": "claude", "options": options, "listener": listener}) as session:
-            return await session.diagnose(MESSAGE, specialist)
+            return await session.diagnose(message, specialist)
 
     return asyncio.run(whole())
 

@@ -108,6 +108,9 @@ def test_an_interrupted_one_goes_on_where_it_broke(served: Serve, broken_run: Pa
     assert len(asked) == 1
     used = [b["name"] for m in asked[0].messages for b in m["content"] if b["type"] == "tool_use"]
     assert used == ["Read", "find_changes"]
+    # A result that is recalled keeps the number that the model knows it by.
+    before = [request for request in first.requests if not is_sceptic(request)][2]
+    assert list(asked[0].results().values()) == list(before.results().values())
     assert "lr: 0.4" in next(iter(asked[0].results().values()))
     assert diagnosis.root_causes[0].confidence == 0.96
     assert read_transcript(case).diagnosis == diagnosis

@@ -336,3 +336,37 @@ def test_a_healthy_run_is_called_healthy(served: Serve, healthy_run: Path) -> No
         diagnosis = diagnosed(toolbelt, quick(server))
     assert diagnosis.status == "healthy"
     assert diagnosis.root_causes == []
+
+
+def test_a_tool_that_needs_nothing_has_been_called_and_is_not_offered_again(
+    served: Serve, investigate: Investigate
+) -> None:
+    server = served(submit(answer()))
+    investigate(server)
+    first = server.requests[0]
+    told = set(re.findall(r"result \d+: (\w+)", first.last_words))
+    assert told
+    specs = {row["name"]: row for row in first.body["tools"]}
+    assert not [name for name in told if name in specs and not specs[name]["input_schema"]["properties"]]
+    # Nor are tools that have nothing to look at in this run.
+    assert not {"inspect_checkpoint", "compare_ranks", "check_recurrent_state"} & set(specs)
+
+
+def test_the_small_files_stand_in_the_first_message(served: Serve, investigate: Investigate) -> None:
+    server = served(submit(answer()))
+    investigate(server)
+    first = server.requests[0].last_words
+    assert "17\t    lr: 0.4" in first  # the config, numbered so that it can be cited
+    assert "class GratingNet" in first  # the program
+    assert "27.6908" in first  # the table's head or tail, or a lead
+    assert "usual for sgd" in first  # the norm beside the number
+
+
+def test_results_are_numbered_in_the_order_of_the_calls(served: Serve, investigate: Investigate) -> None:
+    """The slow one is asked first; a fast one does not take its number."""
+    slow = call("visualize_loss_curve", series="")
+    server = served(slow + call("Glob", pattern="*", max_results=3) + call("Read", READ), submit(answer()))
+    investigate(server)
+    rows = [block["content"] for block in server.requests[1].messages[-1]["content"]]
+    numbers = [number_of(text) for text in rows]
+    assert numbers == list(range(numbers[0], numbers[0] + 3))

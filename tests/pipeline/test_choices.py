@@ -27,6 +27,7 @@ def test_an_unknown_keyword_is_a_type_error_with_the_nearest_name(call: Callable
     [
         ({"brain": "locl"}, "Did you mean `local`"),
         ({"effort": "hihg"}, "Did you mean `high`"),
+        ({"specialists": "al"}, "Did you mean `all`"),
         ({"max_usd": -1}, "0 or more"),
         ({"max_usd": float("nan")}, "0 or more"),
         ({"max_seconds": "300"}, "0 or more"),

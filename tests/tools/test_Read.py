@@ -127,3 +127,20 @@ def test_a_file_of_gigabytes_is_read_at_both_ends(folder: Path, toolbelt: Toolbe
     deep = read(toolbelt, "huge.log", start_line=90_000)
     assert deep.reason.startswith("line 90000 of `huge.log` is more than 256 MB into the file; use `tail`, or Grep")
     huge.unlink()
+
+
+def test_one_call_takes_several_places(toolbelt: Toolbelt) -> None:
+    output = read(toolbelt, "windows.log", also=["train.log:40-42", "train.log:-2", "latin.log"]).output
+    assert output["text"] == "1\tone\n2\ttwo\n3\tthree"
+    assert [row["text"] for row in output["also"]] == [
+        "40\tline 40\n41\tline 41\n42\tline 42",
+        "999\tline 999\n1000\tline 1000",
+        "1\tcaf\N{REPLACEMENT CHARACTER}",
+    ]
+
+
+def test_a_place_that_cannot_be_read_does_not_spoil_the_others(toolbelt: Toolbelt) -> None:
+    output = read(toolbelt, "windows.log", also=["gone.log", "/etc/passwd", "model.pt", "train.log:7"]).output
+    *refused, last = output["also"]
+    assert all(row["reason"] and not row["text"] for row in refused)
+    assert last["text"].startswith("7\tline 7")

@@ -1,4 +1,4 @@
-"""What a number is to be compared with: chance, the usual range, the run's own earlier part."""
+"""What a number is to be compared with: chance, the usual range, the run's own earlier part, a run that went better."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from traindx.detectors.comparison.metrics import badness, in_both
 from traindx.detectors.curves.chance import class_count, is_accuracy
+from traindx.detectors.curves.objective import objective
 from traindx.detectors.settings.logged_rate import rate_series
 from traindx.detectors.settings.lookup import clip_threshold, named, optimizer
 from traindx.detectors.settings.unusual_rate import OF_ANY, USUAL, WITH_MOMENTUM, highest
@@ -16,6 +18,7 @@ from traindx.readers.model import Series, Setting
 from traindx.vocabulary.metrics import normalise
 
 MOST_CURVES = 12
+MOST_BESIDE = 8
 FEWEST_POINTS = 8
 """a curve of fewer has no earlier part to compare with"""
 
@@ -27,6 +30,7 @@ def norms(series: Sequence[Series], settings: Sequence[Setting], code: Sequence[
         *_of_the_clip(series, settings),
         *_of_chance(series, settings),
         *_of_the_past(series),
+        *_of_the_best(series),
     ]
 
 
@@ -92,3 +96,29 @@ def _of_the_past(series: Sequence[Series]) -> Iterator[str]:
             f"`{row.original}` ({row.source}): median of the first quarter {early:.4g}, of the last {late:.4g}; from"
             f" point to point it moves by {wobble:.2g} there"
         )
+
+
+def _of_the_best(series: Sequence[Series]) -> Iterator[str]:
+    """Where several runs were given, each metric of the one that went best beside the same of the others."""
+    runs: dict[str, list[Series]] = {}
+    for row in series:
+        if "/" in row.source and len(row) >= FEWEST_POINTS:
+            runs.setdefault(row.source.partition("/")[0], []).append(row)
+    if len(runs) < 2:
+        return
+    best, *others = sorted(runs, key=lambda folder: badness(objective(runs[folder])))
+    lines = [
+        f"`{good.original}`: in `{best}`, which went best, {_ends(good)}; in `{other}` {_ends(row)}"
+        for other in others
+        for good, row in in_both(runs[best], runs[other])
+        if normalise(good.name).kind not in {"step", "epoch"}
+    ]
+    yield from lines[:MOST_BESIDE]
+
+
+def _ends(row: Series) -> str:
+    """Where a curve goes, in its own unit."""
+    good = row.values[np.isfinite(row.values)]
+    if not len(good):
+        return "never finite"
+    return f"{good[0]:.4g} to {good[-1]:.4g} ({row.axis} {row.at[0]:g} to {row.at[-1]:g})"

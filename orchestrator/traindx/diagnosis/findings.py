@@ -41,6 +41,17 @@ class Excluded:
 
 
 @dataclass(frozen=True)
+class Contested:
+    """A cause that shows no fault by itself: at the confidence that it may have if a sceptic cannot refute it."""
+
+    cause: RootCause
+    explains: str = ""
+    """the proven symptom that then follows from it"""
+    unasked: float = 0.0
+    """its confidence where no sceptic can be asked"""
+
+
+@dataclass(frozen=True)
 class Findings:
     """What a brain concluded; unless it is `checked`, nothing of it has been verified yet."""
 
@@ -54,6 +65,7 @@ class Findings:
     """to the user's own question"""
     disputed: str = ""
     """the proven lead that the model does not hold"""
+    contested: list[Contested] = field(default_factory=list)
     checked: bool = False
     """whether code has opened every citation already, and bounded the confidence by what it found"""
     sections: dict[str, str] = field(default_factory=dict)

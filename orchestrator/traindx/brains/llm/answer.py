@@ -15,7 +15,7 @@ from traindx.contract import LIKELY, OTHER, Evidence, Fact, Fix, RootCause, Sign
 from traindx.diagnosis.catalog import FailureMode
 from traindx.diagnosis.evidence import opened
 from traindx.diagnosis.evidence.fixes import objections
-from traindx.diagnosis.findings import Excluded
+from traindx.diagnosis.findings import Contested, Excluded
 from traindx.diagnosis.neighbours import meant
 from traindx.diagnosis.wording import fix_for
 
@@ -41,6 +41,7 @@ class Answer:
     health: list[Evidence] = field(default_factory=list)
     disputed: str = ""
     """the proven lead that it does not hold"""
+    contested: list[Contested] = field(default_factory=list)
     excluded: list[Excluded] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
     sections: dict[str, str] = field(default_factory=dict)

@@ -37,6 +37,8 @@ class Briefing:
     norms: Sequence[str] = ()
     results: Sequence[Shown] = ()
     """what the local investigator's tools returned; they are the first numbered results of the conversation"""
+    idle: frozenset[str] = frozenset()
+    """tools that found nothing to look at in this run; they are not worth an offer"""
 
     @property
     def texts(self) -> list[str]:
@@ -52,14 +54,19 @@ def briefing(case: Case, redactor: Redactor) -> Briefing:
         files=[(title, redactor.clean(text)) for title, text in _files(case)],
         norms=[redactor.clean(row) for row in found],
         results=list(_results(case, redactor)),
+        idle=frozenset(name for name in _called(case) if case.toolbelt.call(name).status == "no_data"),
     )
 
 
+def _called(case: Case) -> Sequence[str]:
+    """The tools that the local investigator has called; the toolbelt has kept what they returned."""
+    return plan(case.toolbelt.specs(), case.catalog, case.context).tools
+
+
 def _results(case: Case, redactor: Redactor) -> Iterator[Shown]:
-    """What the tools that take no input found; the toolbelt has kept it."""
-    specs = case.toolbelt.specs()
+    """What the tools found that were called without arguments."""
     number = 0
-    for name in plan(specs, case.catalog, case.context).tools:
+    for name in _called(case):
         result = case.toolbelt.call(name)
         if result.status != "ok":
             continue

@@ -38,8 +38,8 @@ class Investigation:
     def __post_init__(self) -> None:
         model = model_id(self.options.model, self.case.specialist.definition.model)
         budget = Budget(self.options.sharing(self.case.among), model, price_of(model))
-        who, known = self.case.specialist.name, self.briefing.results
-        tool_runner = ToolRunner(self.case, who, self.client.redactor, budget, known)
+        who, told = self.case.specialist.name, self.briefing
+        tool_runner = ToolRunner(self.case, who, self.client.redactor, budget, told.results, told.idle)
         self.conversation = Conversation(
             client=self.client,
             budget=budget,
@@ -75,6 +75,10 @@ class Investigation:
             one in found and speaks.tier == "decisive" and speaks.kind == "direct"
             for one, speaks in mode.speaks_for.items()
         )
+
+    def local_confidence(self, name: str) -> float:
+        """How sure the local investigator is of a cause."""
+        return max((cause.confidence for cause in self.local.causes if cause.id == name), default=0.0)
 
     @property
     def facts(self) -> dict[str, Fact]:
@@ -174,6 +178,7 @@ class Investigation:
             questions=answer.questions,
             answer=answer.said if told else "",
             disputed=answer.disputed,
+            contested=answer.contested,
             checked=True,
             sections={
                 heading: (answer.sections.get(heading) if told else "") or self.local.sections[heading]

@@ -16,14 +16,16 @@ from traindx.brains.llm.injection import SIGNAL as ORDERS
 from traindx.brains.llm.injection import reads_like_an_order
 from traindx.brains.llm.refutation import Against, Weighed, weighed
 from traindx.brains.llm.submission import LeadVerdict
-from traindx.brains.llm.weight import stands
+from traindx.brains.llm.weight import shows_health, stands
 from traindx.contract import LIKELY, SETTLED, Evidence, RootCause, Signal
 from traindx.diagnosis.catalog import Catalog
 from traindx.diagnosis.evidence import DIRECT, opened_places, verify
-from traindx.diagnosis.findings import Excluded, Findings
+from traindx.diagnosis.findings import Contested, Excluded, Findings
 
 POSSIBLE = round(LIKELY - 0.01, 2)
 """the most that a possibility may claim"""
+UNSETTLED = round(SETTLED - 0.01, 2)
+"""the most that a cause may claim which a sceptic holds against a run that was judged healthy"""
 STEP = 0.01
 """how far below another one the second of two verdicts stays"""
 DOUBTED = round(DIRECT - STEP, 2)
@@ -116,6 +118,11 @@ async def _dispute(desk: _Case, lead: RootCause) -> None:
         desk.notes.append(f"{held}; {case.specialist.name} shows `{rival.id}` instead{_why(said)}")
         return
     lead = _capped(lead, DOUBTED) if found.bears else lead
+    answer.contested += [
+        Contested(cause, lead.id)
+        for cause in answer.causes
+        if cause.confidence >= DIRECT and _explains(cause, lead, case.catalog)
+    ]
     for cause in list(answer.causes):
         _replace(desk, cause, _capped(cause, max(0.0, round(lead.confidence - STEP, 2))))
     _add(desk, lead, found)
@@ -131,8 +138,13 @@ async def _without_leads(desk: _Case, local: Findings, signals: Sequence[Signal]
     for cause in list(desk.answer.causes):
         if cause.likely and not stands(cause, desk.case, desk.new, against_health=well):
             _replace(desk, cause, _capped(cause, POSSIBLE))
+            most = UNSETTLED if well else DOUBTED
+            unasked = 0.0 if well else min(cause.confidence, UNSETTLED)
+            desk.answer.contested.append(Contested(_capped(cause, most), unasked=unasked))
             seen = "the run was judged healthy" if well else "the local investigator found no cause"
-            desk.notes.append(f"`{cause.id}` stays a possibility: {seen}, and no place cited for it shows a fault")
+            desk.notes.append(
+                f"`{cause.name}` needs a second opinion: {seen}, and no place cited shows a fault by itself"
+            )
         elif cause.likely and well:
             _replace(desk, cause, _capped(cause, DOUBTED))
     if well or desk.answer.status != "healthy":
@@ -140,9 +152,10 @@ async def _without_leads(desk: _Case, local: Findings, signals: Sequence[Signal]
     # Where the local investigator could not tell, health needs a place that shows it.
     orders = any(signal.id == ORDERS for signal in signals)
     rows = await asyncio.to_thread(opened_places, desk.answer.health, desk.case.toolbelt, signals)
-    if orders or not any(row.verified for row in rows):
+    shown = [piece for piece, row in zip(desk.answer.health, rows, strict=True) if row.verified]
+    if orders or not any(shows_health(piece, desk.case.context) for piece in shown):
         desk.answer.status = "needs_more_data"
-        why = "the artifacts give orders to their reader" if orders else "no place was cited that shows it"
+        why = "the artifacts give orders to their reader" if orders else "no curve or score was cited that shows it"
         desk.notes.append(f"{desk.case.specialist.name} calls the run healthy, which is not taken over: {why}")
         desk.answer.questions += [row for row in local.questions if row not in desk.answer.questions]
 
@@ -161,12 +174,16 @@ def _settle_status(desk: _Case, local: Findings) -> None:
 
 def _root_of(desk: _Case, lead: RootCause) -> RootCause | None:
     """A cause of the answer that brings the lead about, and that shows something of its own."""
-    catalog = desk.case.catalog
     for cause in desk.answer.causes:
-        leads_to_it = cause.likely and cause.id in catalog and lead.id in followers(cause.id, catalog)
-        if leads_to_it and stands(cause, desk.case, desk.new):
+        if cause.likely and _explains(cause, lead, desk.case.catalog) and stands(cause, desk.case, desk.new):
             return cause
     return None
+
+
+def _explains(cause: RootCause, lead: RootCause, catalog: Catalog) -> bool:
+    """Whether a cause with verified evidence is known to bring the lead about."""
+    shown = any(piece.verified and piece.kind == "direct" for piece in cause.evidence)
+    return shown and cause.id in catalog and lead.id in followers(cause.id, catalog)
 
 
 def followers(name: str, catalog: Catalog) -> set[str]:

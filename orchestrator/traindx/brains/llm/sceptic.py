@@ -21,7 +21,7 @@ from traindx.brains.llm.submission import Verdict, verdict_tool
 from traindx.brains.llm.tool_runner import ToolRunner
 from traindx.contract import RootCause
 from traindx.diagnosis.evidence import DIRECT
-from traindx.diagnosis.findings import Findings
+from traindx.diagnosis.findings import Excluded, Findings
 
 
 @dataclass(frozen=True)
@@ -30,16 +30,47 @@ class Opinion:
 
     cause: RootCause
     note: str
+    holds: bool = False
+    """whether a sceptic tried and could not refute it"""
+    unasked: bool = False
+    """whether no sceptic could be asked"""
 
 
 async def doubted(found: Sequence[Findings], investigations: Mapping[str, Investigation]) -> list[Findings]:
-    """The findings with every cause that would be reported at 0.9 or more put to one sceptic each."""
-    changed = list(found)
-    for name, held in _certain(found):
+    """The findings with every cause that would be reported at 0.9 or more put to one sceptic each.
+
+    So is a cause that local findings stand against: it is taken up where the sceptic cannot refute it.
+    """
+    changed = [await _taken_up(one, investigations[one.specialist]) if one.contested else one for one in found]
+    asked = {row.cause.name for one in found for row in one.contested}
+    for name, held in _certain(changed):
+        if name in asked:
+            continue
         owner, cause = max(held, key=lambda row: row[1].confidence)
         opinion = await _examined(cause, investigations[owner.specialist])
         changed = [_with(one, name, cause, opinion, owner.specialist) for one in changed]
     return changed
+
+
+async def _taken_up(one: Findings, investigation: Investigation) -> Findings:
+    """The findings with each contested cause in its place where a sceptic holds it, and left where it was else."""
+    for row in one.contested:
+        opinion = await _examined(row.cause, investigation)
+        one = replace(one, notes=[*one.notes, opinion.note])
+        if opinion.unasked and row.unasked:
+            opinion = replace(opinion, cause=_capped(row.cause, row.unasked))
+        elif not opinion.holds:
+            continue
+        others = [cause for cause in one.causes if cause.id not in {row.cause.id, row.explains}]
+        aside = [Excluded(row.explains, follows_from=row.cause.id)] if row.explains else []
+        one = replace(
+            one,
+            status="diagnosis_complete" if one.status == "healthy" else one.status,
+            causes=[opinion.cause, *others],
+            excluded=[*one.excluded, *aside],
+            disputed="" if one.disputed == row.explains else one.disputed,
+        )
+    return one
 
 
 def _certain(found: Sequence[Findings]) -> Iterator[tuple[str, list[tuple[Findings, RootCause]]]]:
@@ -74,9 +105,9 @@ async def _examined(cause: RootCause, investigation: Investigation) -> Opinion:
     except (ModelFault, ValidationError) as trouble:
         why = trouble.reason if isinstance(trouble, ModelFault) else "its answer could not be read"
         note = f"`{cause.name}` was not checked by the sceptic ({why}): kept below {DIRECT:g}"
-        return Opinion(_capped(cause, DOUBTED), note)
+        return Opinion(_capped(cause, DOUBTED), note, unasked=True)
     if verdict.outcome == "holds":
-        return Opinion(cause, f"a sceptic tried to refute `{cause.name}` and could not: {verdict.why}")
+        return Opinion(cause, f"a sceptic tried to refute `{cause.name}` and could not: {verdict.why}", True)
     against = [
         Against(row.refutes, evidence_from(row).model_copy(update={"kind": "contrary"})) for row in verdict.evidence
     ]
@@ -86,7 +117,10 @@ async def _examined(cause: RootCause, investigation: Investigation) -> Opinion:
         return _renamed(cause, verdict, investigation)
     if verdict.outcome == "wrong_cause" and found.overturned:
         return Opinion(_capped(cause, POSSIBLE), f"a sceptic refuted `{cause.name}`: {verdict.why} ({found.why})")
-    return Opinion(_capped(cause, DOUBTED), f"a sceptic doubts `{cause.name}`: {verdict.why}{_shown(found)}")
+    # What the tools' findings prove is not less sure for a doubt that no place bears out.
+    sure = 0.0 if found.bears else investigation.local_confidence(cause.id)
+    doubt = _capped(cause, max(DOUBTED, sure))
+    return Opinion(doubt, f"a sceptic doubts `{cause.name}`: {verdict.why}{_shown(found)}")
 
 
 def _renamed(cause: RootCause, verdict: Verdict, investigation: Investigation) -> Opinion:
@@ -110,7 +144,7 @@ async def _verdict(cause: RootCause, case: Case, conversation: Conversation) -> 
     doubting = Conversation(
         client=conversation.client,
         budget=budget,
-        tool_runner=ToolRunner(case, f"{runner.who}/sceptic", runner.redactor, budget),
+        tool_runner=ToolRunner(case, f"{runner.who}/sceptic", runner.redactor, budget, idle=runner.idle),
         system=sceptic_prompt(case),
         model=conversation.model,
         effort=conversation.effort,

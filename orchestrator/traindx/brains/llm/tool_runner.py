@@ -38,8 +38,17 @@ _SHOW_SCHEMA = {
 class ToolRunner:
     """What one specialist can do, and what it has seen so far."""
 
-    def __init__(self, case: Case, who: str, redactor: Redactor, budget: Budget, known: Sequence[Shown] = ()) -> None:
+    def __init__(
+        self,
+        case: Case,
+        who: str,
+        redactor: Redactor,
+        budget: Budget,
+        known: Sequence[Shown] = (),
+        idle: frozenset[str] = frozenset(),
+    ) -> None:
         self.case, self.who, self.redactor, self.budget = case, who, redactor, budget
+        self.idle = idle
         self._numbers = len(known)
         self._seen: dict[int, Shown] = {shown.number: shown for shown in known}
         self._by_call: dict[tuple[str, str], Shown] = {(shown.tool, shown.asked): shown for shown in known}
@@ -47,7 +56,8 @@ class ToolRunner:
         self._tools = [
             name
             for name in case.specialist.tools
-            if name in specs and not lacks(specs[name], case.context) and not self._is_told(specs[name])
+            if name in specs and name not in idle
+            if not lacks(specs[name], case.context) and not self._is_told(specs[name])
         ]
 
     def _is_told(self, spec: ToolSpec) -> bool:

@@ -5,12 +5,14 @@ That a quote stands in a file says little where the file is a list of ordinary s
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
 from traindx.brains.interface import Case
-from traindx.contract import Evidence, RootCause, SeriesSummary, Signal
+from traindx.contract import ContextPackage, Evidence, RootCause, SeriesSummary, Signal
 from traindx.diagnosis.catalog import Catalog
+from traindx.diagnosis.evidence.numbers import values_in
 from traindx.vocabulary.metrics import normalise
 
 _LINE = re.compile(r"\bline (\d{1,12})\b")
@@ -22,17 +24,32 @@ WORSE = 0.1
 LOST = 0.2
 """of its range: what a score ends below its best where it got worse"""
 FEWEST = 4
+SHOWN = 5e-3
+"""how far a quoted value may be from the one that was read: a log rounds"""
 
 
 def stands(cause: RootCause, case: Case, new: Sequence[Signal], *, against_health: bool = False) -> bool:
     """Whether a tool's `new` finding speaks for the cause, or a verified place shows the fault itself.
 
-    Against a run that was judged healthy, an ordinary line of a log is not enough.
+    Against a run that was judged healthy, neither a line of the program nor a curve is enough.
     """
     if _has_signal(cause.id, new, case.catalog):
         return True
     direct = [piece for piece in cause.evidence if piece.kind == "direct" and piece.verified]
     return any(_shows_a_fault(piece, case, strict=against_health) for piece in direct)
+
+
+def shows_health(piece: Evidence, context: ContextPackage) -> bool:
+    """Whether an opened place is where a curve ends, or its best, and that curve shows no failure by itself."""
+    told = values_in(piece.quote)
+    curves = [row for row in _curves_of(piece, context.series) if row.points > 1]
+    return any(
+        not _is_troubled(row)
+        and any(
+            math.isclose(value, end, rel_tol=SHOWN) for value in told for end in (row.last, row.lowest, row.highest)
+        )
+        for row in curves
+    )
 
 
 def _has_signal(name: str, signals: Sequence[Signal], catalog: Catalog) -> bool:
@@ -49,17 +66,15 @@ def _shows_a_fault(piece: Evidence, case: Case, *, strict: bool) -> bool:
     number = int(line[1]) if line else 0
     if any(row.source == piece.source and row.line == number for row in context.errors):
         return True
+    if any(row.source == piece.source and row.line == number for row in context.settings):
+        return False
     if any(row.path == piece.source for row in context.code):
-        return True
+        return not strict
     kept = context.artifacts
     if piece.source in {*kept.checkpoints, *kept.data, *kept.outputs}:
         return True
-    if any(row.source == piece.source and row.line == number for row in context.settings):
-        return False
-    curves = _curves_of(piece, context.series)
-    if curves:
-        return any(map(_is_troubled, curves))
-    return not strict
+    # Of a run that was judged healthy the curves have been looked at.
+    return not strict and any(map(_is_troubled, _curves_of(piece, context.series)))
 
 
 def _curves_of(piece: Evidence, series: Sequence[SeriesSummary]) -> list[SeriesSummary]:

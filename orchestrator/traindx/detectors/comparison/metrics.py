@@ -38,13 +38,14 @@ def badness(goal: Objective | None) -> tuple[bool, float]:
 
 def parted_metrics(good: Sequence[Series], bad: Sequence[Series]) -> list[PartedMetric]:
     """The metrics that both have; those that part earliest first. Places are those of the bad run."""
-    pairs = _pairs(good, bad)
+    pairs = in_both(good, bad)
     rows = [(_position(one, parting(one, other)), one, other) for one, other in pairs]
     rows.sort(key=lambda row: (row[0][0], row[1].name))
     return [_metric(one, other, found) for (_, found), one, other in rows[:MOST_METRICS]]
 
 
-def _pairs(good: Sequence[Series], bad: Sequence[Series]) -> list[tuple[Series, Series]]:
+def in_both(good: Sequence[Series], bad: Sequence[Series]) -> list[tuple[Series, Series]]:
+    """The longest curve of each metric that both runs have."""
     longest: list[dict[str, Series]] = []
     for series in (good, bad):
         own: dict[str, Series] = {}

@@ -11,7 +11,7 @@ from traindx.detectors.settings.lookup import also_set, named
 from traindx.readers.model import Setting
 
 SIGNALS: dict[str, str | SignalKind] = {
-    "regularised-heavily": SignalKind("weight decay or dropout far above usual values", group="regularised"),
+    "regularised-heavily": SignalKind("weight decay or dropout above usual values", group="regularised"),
     "regularised-absurdly": SignalKind("weight decay thirty times a value that is already high", group="regularised"),
 }
 

@@ -15,12 +15,12 @@ from traindx.detectors.settings.lookup import in_force, named, rates
 from traindx.readers.model import Series, Setting
 
 SIGNALS: dict[str, str | SignalKind] = {
-    "lr-far-below-usual": "the configured learning rate is far below the usual range for the optimizer",
+    "lr-far-below-usual": "the configured learning rate is below the usual range for the optimizer",
     "lr-absurd": SignalKind(
         "the learning rate is thirty times above the usual range for the optimizer", group="lr-above-usual"
     ),
     "lr-far-above-usual": SignalKind(
-        "the configured learning rate is far above the usual range for the optimizer", group="lr-above-usual"
+        "the configured learning rate is above the usual range for the optimizer", group="lr-above-usual"
     ),
     "lr-modest": "the learning rate is in the lower half of the usual range for the optimizer",
 }
