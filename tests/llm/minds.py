@@ -12,12 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from traindx.contract import LIKELY
 from traindx.evaluation.case import LabelledCase
 from traindx.testing import Received, Turn, call, submit
 
 Mind = Callable[[LabelledCase], Callable[[Received], Turn]]
 Piece = dict[str, str]
+LIKELY = 0.5
+"""what is less sure is a remark"""
 _LEAD = re.compile(r'^\s{4,6}(?P<source>\S[^,\n]*), (?P<locator>[^:\n]+): (?P<quote>".*")$', re.M)
 _NUMBERED = re.compile(r"^(?P<line>\d{1,7})\t(?P<text>.*\S.*)$", re.M)
 _FRAME = re.compile(
