@@ -17,7 +17,7 @@ from traindx.readers.model import Series, Setting
 SIGNALS = {
     "warmup-zero": "warm-up is explicitly set to zero, at a high learning rate",
     "no-warmup": "the learning rate starts at its peak",
-    "ended-in-warmup": "the run ended while its learning rate was still warming up, far below its peak",
+    "ended-in-warmup": "the last logged learning rate is still warming up, far below its peak",
     "transformer-without-warmup": "attention layers, a high rate with an Adam-like optimizer, and no warm-up",
 }
 
