@@ -21,9 +21,10 @@ from typing import Any
 
 from traindx import diagnose
 from traindx.brains.llm.submission import SUBMIT
-from traindx.contract import LIKELY, Diagnosis, Evidence
+from traindx.contract import Diagnosis, Evidence
 from traindx.diagnosis.evidence import opened_places
 from traindx.evaluation import LabelledCase, open_cases
+from traindx.evaluation.score import right
 from traindx.pipeline.transcript import read_transcript
 from traindx.readers import Scope
 from traindx.runtime import Toolbelt
@@ -119,14 +120,6 @@ def evidence(piece: dict[str, Any]) -> Evidence:
 def named(diagnosis: Diagnosis) -> list[tuple[str, float]]:
     """The causes with their confidence."""
     return [(cause.id, cause.confidence) for cause in diagnosis.root_causes]
-
-
-def right(case: LabelledCase, status: str, causes: Sequence[tuple[str, float]]) -> bool:
-    """Whether the first likely cause is a right one, or nothing likely is named of a healthy run."""
-    sure = [name for name, confidence in causes if confidence >= LIKELY]
-    if case.truth.expect != "diagnosis":
-        return bool(status) and all(name in case.truth.also for name in sure)
-    return status != "healthy" and bool(sure) and sure[0] in case.truth.primary
 
 
 def line(row: Row) -> str:

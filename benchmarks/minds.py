@@ -19,11 +19,12 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.llm.kit import is_sceptic, quick  # noqa: E402 - the path has to be known first
-from tests.llm.minds import Honest, agreeing, right  # noqa: E402
+from tests.llm.minds import Honest, agreeing  # noqa: E402
 from tests.llm.test_minds import CORPUS, HARD  # noqa: E402
 from traindx import diagnose  # noqa: E402
 from traindx.evaluation import open_cases  # noqa: E402
 from traindx.evaluation.case import find_cases  # noqa: E402
+from traindx.evaluation.score import right  # noqa: E402
 from traindx.testing import ScriptedMessagesServer  # noqa: E402
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,6 @@ from traindx.testing import Received, Turn, call, submit
 
 Mind = Callable[[LabelledCase], Callable[[Received], Turn]]
 Piece = dict[str, str]
-LIKELY = 0.5
-"""what is less sure is a remark"""
 _LEAD = re.compile(r'^\s{4,6}(?P<source>\S[^,\n]*), (?P<locator>[^:\n]+): (?P<quote>".*")$', re.M)
 _NUMBERED = re.compile(r"^(?P<line>\d{1,7})\t(?P<text>.*\S.*)$", re.M)
 _FRAME = re.compile(
@@ -307,12 +305,3 @@ def grumbling(request: Received) -> Turn:
 def agreeing(request: Received) -> Turn:
     """A sceptic who finds nothing."""
     return call("submit_verdict", outcome="holds", why="nothing speaks against it", better_id="", evidence=[])
-
-
-def right(case: LabelledCase, status: str, named: Sequence[tuple[str, float]]) -> bool:
-    """Whether an answer names the first cause, or raises no alarm about a run that is well."""
-    truth = case.truth
-    sure = [name for name, confidence in named if confidence >= LIKELY]
-    if truth.expect != "diagnosis":
-        return not any(name not in truth.also for name in sure)
-    return status != "healthy" and bool(sure) and sure[0] in truth.primary

@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 
 from tests.llm.kit import diagnosed, is_sceptic, quick
-from tests.llm.minds import MINDS, ORDER, Honest, agreeing, grumbling, right
+from tests.llm.minds import MINDS, ORDER, Honest, agreeing, grumbling
 from traindx.contract import Diagnosis
 from traindx.evaluation.case import LabelledCase, find_cases, open_cases
+from traindx.evaluation.score import right
 from traindx.readers import Scope
 from traindx.runtime import Toolbelt
 from traindx.testing import Received, ScriptedMessagesServer, Turn

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from traindx.contract import Value
+from traindx.contract import LIKELY, Value
 from traindx.evaluation.case import LabelledCase
 
 ALARM = 0.5
@@ -50,6 +50,15 @@ class Scorecard(Value):
     calibration_error: float
     seconds_per_case: float
     confusion: dict[str, dict[str, int]] = Field(description="for each expected cause: what was named first, how often")
+
+
+def right(case: LabelledCase, status: str, named: Sequence[tuple[str, float]]) -> bool:
+    """Whether the first likely cause of a failing run is a right one, or of a healthy run none is likely."""
+    truth = case.truth
+    sure = [name for name, confidence in named if confidence >= LIKELY]
+    if truth.expect != "diagnosis":
+        return bool(status) and all(name in truth.also for name in sure)
+    return status != "healthy" and bool(sure) and sure[0] in truth.primary
 
 
 def outcome(

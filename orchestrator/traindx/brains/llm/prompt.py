@@ -58,7 +58,7 @@ def opening(case: Case, local: Findings, briefing: Briefing) -> str:
 
 # Of verdicts on runs that nobody had looked at before (benchmarks/blind), by the confidence that was claimed.
 ODDS = ((0.9, "about 17 in 20"), (0.7, "about 3 in 4"), (0.5, "about half"))
-HEALTHY_ODDS = "about 9 in 10"
+HEALTHY_ODDS = "about 17 in 20"
 
 
 def odds(local: Findings) -> str:
