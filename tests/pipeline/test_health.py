@@ -88,3 +88,37 @@ def test_an_error_that_the_run_survived_is_not_denied(tmp_path: Path) -> None:
     said = " ".join(diagnosis.reasons)
     assert "no error or traceback" not in said
     assert "1 error after which the run went on (first: train.log:23)" in said
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "validation is fine, but on real customers the scores are useless",
+        "accuracy 97 %. However it never finds a single defect",
+        "it is no better than always guessing the mean",
+        "the agent does worse than random",
+        "outputs the same class for every picture",
+        "our users complain about the translations",
+        "one epoch takes as long as with the big model",
+    ],
+)
+def test_a_bad_result_that_the_artifacts_do_not_show_is_no_health(message: str, tmp_path: Path) -> None:
+    diagnosis = diagnosed(tmp_path, message, log())
+    assert diagnosis.status == "needs_more_data"
+    assert "does not show what you report" in diagnosis.summary
+    assert diagnosis.questions
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "is this run better than the last one?",
+        "the loss is noisy but it falls",
+        "validation is better than training, leakage?",
+        "the loss goes up and down, always the same pattern, is that bad?",
+        "works now, but please check it once more",
+        "loss is the same as with the big batch now, ok?",
+    ],
+)
+def test_a_worry_about_a_curve_is_none(message: str, tmp_path: Path) -> None:
+    assert diagnosed(tmp_path, message, log()).status == "healthy"

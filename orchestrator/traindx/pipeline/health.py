@@ -1,7 +1,8 @@
 """A verdict of health with its reasons: what was read, what a failure would have shown, and what the user asked about.
 
 Health is claimed only for what was seen. What the user reports is answered point by point: seen, not seen, cannot be
-seen here. Where a run is said to have ended with an error that these artifacts do not show, the verdict is withdrawn.
+seen here. Where a run is said to have ended with an error, or its results to be bad in use, and these artifacts do not show
+it, the verdict is withdrawn.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from traindx.contract import Answer, ContextPackage, Diagnosis, SeriesSummary, S
 from traindx.contract.coverage import coverage_text
 from traindx.contract.request import Reported, Request
 from traindx.pipeline.request.observed import observations
+from traindx.pipeline.request.results import bad_result
 from traindx.vocabulary.kinds import KINDS, WANTED, WISHES
 from traindx.vocabulary.metrics import measures_memory
 
@@ -23,6 +25,7 @@ LEARNED = ("loss-fell", "fine-tuning-rate", "adversaries-balanced", "accuracy-hi
 """signals that show a good level or a fall, by how much they say"""
 FATAL = frozenset({"crash", "out-of-memory", "cuda-error", "environment"})
 """trouble that ends a run with an error: where nothing shows it, the error went elsewhere"""
+SHOW_RESULT = "What shows that result? Add ten inputs with what the model gave for them, or the figures and the script of that comparison"
 FOLLOWED = frozenset({"val-follows-train", "outputs-varied"})
 
 
@@ -60,6 +63,14 @@ def with_reasons(
     if partial := [row for row in context.coverage if not row.whole]:
         summary = f"{diagnosis.summary} This holds for what was read: {coverage_text(partial)}."
         answered = answered.model_copy(update={"summary": summary})
+    if result := bad_result(request.message):
+        return answered.model_copy(
+            update={
+                "status": "needs_more_data",
+                "summary": f"What was read looks healthy, but it does not show what you report: {result}.",
+                "questions": [SHOW_RESULT],
+            }
+        )
     ended = [
         answer
         for row, answer in zip(reported, answers, strict=True)
