@@ -1,8 +1,8 @@
 """A verdict of health with its reasons: what was read, what a failure would have shown, and what the user asked about.
 
 Health is claimed only for what was seen. What the user reports is answered point by point: seen, not seen, cannot be
-seen here. Where a run is said to have ended with an error, or its results to be bad in use, and these artifacts do not show
-it, the verdict is withdrawn.
+seen here. Where a run is said to have ended with an error, or its results to be bad, and nothing here shows it, the
+verdict is withdrawn.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ LEARNED = ("loss-fell", "fine-tuning-rate", "adversaries-balanced", "accuracy-hi
 """signals that show a good level or a fall, by how much they say"""
 FATAL = frozenset({"crash", "out-of-memory", "cuda-error", "environment"})
 """trouble that ends a run with an error: where nothing shows it, the error went elsewhere"""
-SHOW_RESULT = "What shows that result? Add ten inputs with what the model gave for them, or the figures and the script of that comparison"
+SHOW_RESULT = (
+    "What shows that result? Add ten inputs with what the model gave for them,"
+    " or the figures and the script of that comparison"
+)
 FOLLOWED = frozenset({"val-follows-train", "outputs-varied"})
 
 

@@ -32,7 +32,7 @@ _REPORTS = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         # It looks good, but in truth it is not.
-        rf"\b{_GOOD}\b[^?!\n]{{0,150}}?\b(?:but|yet|however|still|although|though)\b{_SO_FAR}\b(?:{_POOR}|complain\w*|never)\b",
+        rf"\b{_GOOD}(?!\w)[^?!\n]{{0,150}}?\b(?:but|yet|however|still|although|though)\b{_SO_FAR}\b(?:{_POOR}|complain\w*|never)\b",
         rf"\b(?:on|with|for|in) (?:{_AFIELD})\b{_SO_FAR}\b{_POOR}\b",
         rf"\b{_POOR}\b{_SO_FAR}\b(?:on|in|with) (?:{_AFIELD})\b",
         rf"\b{_WHO} (?:complain|report|say (?:it|that|the)|see|get|find)\b",
