@@ -69,3 +69,12 @@ def test_any_numbers_give_an_answer(values: list[float]) -> None:
     shape = shape_of(np.array(values, dtype=float))
     assert shape.points == len(values)
     assert shape.onset is None or 0 <= shape.onset < len(values)
+
+
+@pytest.mark.parametrize("at", [5_000, 5_003, 5_019, 5_021, 5_040, 5_499])
+def test_a_break_is_found_at_its_point_wherever_the_windows_lie(at: int) -> None:
+    rng = np.random.default_rng(at)
+    values = 2.0 + rng.normal(0, 0.05, 20_000)
+    values[:2_000] += np.linspace(6, 0, 2_000)
+    values[at:] += 6.5
+    assert shape_of(values).onset == at

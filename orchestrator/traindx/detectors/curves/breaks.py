@@ -227,7 +227,8 @@ def _divergence(goal: Objective, onset: int) -> list[Signal]:
     if _learns_on(after, shape.noise):
         ends = f"from {goal.shown(float(after[0])):.4g} to {goal.shown(float(after[-1])):.4g}"
         said = f"after the jump at {at} it {goal.fell} again, {ends}"
-        found.append(Signal(id="loss-shifted-level", claim=said, citations=places[1:], facts=facts))
+        facts_after: dict[str, Fact] = {**facts, "falls_to": goal.last}
+        found.append(Signal(id="loss-shifted-level", claim=said, citations=places[1:], facts=facts_after))
     elif _stepped(goal, onset, after):
         said = f"in one step at {at} it goes to a new level and stays there, below its start"
         found.append(Signal(id="loss-stepped-level", claim=said, citations=places, facts=facts))

@@ -16,6 +16,8 @@ LASTING_SHARE = 0.25
 LASTING_NOISE = 6.0
 CLEARLY_LEARNED = 20
 FEWEST_POINTS = 5
+MOSTLY = 0.9
+"""of the points from somewhere on: since there a curve is up"""
 # Past this many points a curve is looked at in windows, so that the cost stays linear and the noise averages out.
 MOST_WINDOWS = 400
 
@@ -156,9 +158,17 @@ def _first_above(
     best: float,
     end: float,
 ) -> int:
+    bar = best + 0.2 * (end - best)
     inside = index[edges[window] : edges[window + 1]]
-    high = np.flatnonzero(values[inside] > best + 0.2 * (end - best))
-    return int(inside[high[0]] if len(high) else inside[0])
+    high = np.flatnonzero(values[inside] > bar)
+    if not len(high):
+        return int(inside[0])
+    # A rise near the end of the window before it has not moved that one's median.
+    before = index[edges[max(0, window - 1)] : edges[window]] if high[0] <= 1 else index[:0]
+    above = values[before] > bar
+    share = np.cumsum(above[::-1])[::-1] / np.arange(len(above), 0, -1)
+    since = np.flatnonzero(above & (share >= MOSTLY))
+    return int(before[since[0]] if len(since) else inside[high[0]])
 
 
 def _recovered_peak(
