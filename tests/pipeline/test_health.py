@@ -122,3 +122,18 @@ def test_a_bad_result_that_the_artifacts_do_not_show_is_no_health(message: str, 
 )
 def test_a_worry_about_a_curve_is_none(message: str, tmp_path: Path) -> None:
     assert diagnosed(tmp_path, message, log()).status == "healthy"
+
+
+def still(end: float) -> str:
+    rows = [f"epoch {n} train_loss {1.386 - (1.386 - end) * n / 40:.4f}" for n in range(41)]
+    return "\n".join(rows) + "\n" + DONE
+
+
+def test_a_standstill_that_the_user_sees_and_the_curve_shows_is_no_health(tmp_path: Path) -> None:
+    diagnosis = diagnosed(tmp_path, "the loss stays at 1.386, is the network too small?", still(1.343))
+    assert diagnosis.status != "healthy"
+
+
+def test_a_standstill_that_only_the_user_sees_is_answered(tmp_path: Path) -> None:
+    diagnosis = diagnosed(tmp_path, "the loss stays where it is", log())
+    assert diagnosis.status == "healthy"

@@ -23,6 +23,11 @@ TELLING = frozenset({"logs", "metrics tables"})
 ENDED_WELL = frozenset({"run-completed", "run-ended-in-order"})
 LEARNED = ("loss-fell", "fine-tuning-rate", "adversaries-balanced", "accuracy-high")
 """signals that show a good level or a fall, by how much they say"""
+GOOD_ALREADY = frozenset(LEARNED[1:])
+STANDSTILL = frozenset({"plateau", "not-learning"})
+UNMOVED = 0.05
+"""of its first value: a loss that stays within this has hardly moved"""
+ONE_BATCH = "Does the model learn one batch by heart? Train on a single batch for 200 steps and add what it prints"
 FATAL = frozenset({"crash", "out-of-memory", "cuda-error", "environment"})
 """trouble that ends a run with an error: where nothing shows it, the error went elsewhere"""
 SHOW_RESULT = (
@@ -74,6 +79,15 @@ def with_reasons(
                 "questions": [SHOW_RESULT],
             }
         )
+    flat = _unmoved(context, signals)
+    if flat is not None and any(row.kind in STANDSTILL for row in reported):
+        return answered.model_copy(
+            update={
+                "status": "needs_more_data",
+                "summary": f"As you say: {_course(flat)}. What was read does not show why.",
+                "questions": [ONE_BATCH],
+            }
+        )
     ended = [
         answer
         for row, answer in zip(reported, answers, strict=True)
@@ -88,6 +102,15 @@ def with_reasons(
             "questions": [ended[0].why],
         }
     )
+
+
+def _unmoved(context: ContextPackage, signals: Sequence[Signal]) -> SeriesSummary | None:
+    """The loss that the run is judged by, where it has hardly moved and nothing shows that it began at a good level."""
+    curve = next(iter(_judged(context.series)), None)
+    if curve is None or any(signal.id in GOOD_ALREADY for signal in signals):
+        return None
+    hardly = UNMOVED * abs(curve.first)
+    return curve if curve.first - curve.lowest < hardly and abs(curve.first - curve.last) < hardly else None
 
 
 def _unread(context: ContextPackage) -> list[str]:
@@ -111,6 +134,9 @@ def _answer(
         judged = next(iter(_judged(context.series)), None)
         beside = f". What the run is judged by: {_course(judged)}" if well and judged is not None else ""
         return Answer(said=reported.said, verdict="seen", why=f"{shown[0].sentence}{beside}")
+    flat = _unmoved(context, signals)
+    if flat is not None and reported.kind in STANDSTILL:
+        return Answer(said=reported.said, verdict="seen", why=_course(flat))
     looked = _looked_at(context)
     present = [need for need in kind.needs if looked[need]]
     if kind.name in FATAL and not (_ended(signals) or _went_on(request, context)):
