@@ -61,7 +61,13 @@ def attribute(m: Machine, owner: Value, name: str, node: ast.AST) -> Value:
         return owner if name == "data" else Guess(name)
     if isinstance(owner, Guess):
         return _guessed(m, owner, name)
+    if isinstance(owner, Items) and name in {"values", "indices"} and _is_pair(owner):
+        return owner.items[name == "indices"]  # of `max(dim)`, `sort()`, `topk(k)`
     return Method(owner, name) if owner is not UNKNOWN else UNKNOWN
+
+
+def _is_pair(owner: Items) -> bool:
+    return owner.kind == "tuple" and len(owner.items) == 2 and all(isinstance(part, Tensor) for part in owner.items)
 
 
 def _library(m: Machine, owner: Library, name: str) -> Value:

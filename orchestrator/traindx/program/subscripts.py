@@ -219,7 +219,9 @@ def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:
     if tells_of_splits(owner):
         m.event("picked", node, owner)
     graph, sure, deps = m.attached([owner])
-    marks -= {"saved", "one-out"}
+    marks -= {"saved", "one-out", "ends-in-one", "flat", "listed"}
+    if len(parts) > 1 and isinstance(parts[-1], ast.Constant) and parts[-1].value is None:
+        marks.add("ends-in-one")
     if isinstance(parts[0], ast.Slice) and not owner.graph and overlaps(m, parts[0]):
         marks.add(OVERLAPPING)
     rows = _rows(m, owner, parts[0])

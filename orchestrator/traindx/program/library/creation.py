@@ -68,6 +68,8 @@ def rebuilt(m: Machine, name: str, call: Call) -> Value:
     if graphed and name not in {"as_tensor", "asarray"}:
         cut = Cut(f"`{name}(…)`", m.place(call.node))
     marks = frozenset().union(*(part.marks for part in inner)) - {"leaf", "opaque", "zeros"}
+    if isinstance(given, Items) and given.more and not inner:
+        marks |= {"listed"}
     if leaf:
         marks |= {"leaf"}
     dtype = next((part.dtype for part in inner if part.dtype), "")

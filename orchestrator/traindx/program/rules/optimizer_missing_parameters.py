@@ -114,7 +114,10 @@ def _made_through(analysis: Analysis, layer: Layer) -> list[Place]:
 
 
 def _written(analysis: Analysis) -> frozenset[int]:
-    """Layers whose weights are copied from elsewhere: master weights, targets, averages."""
+    """Layers whose weights are copied from elsewhere: master weights, targets, averages. What is made after a copy
+    was not in it.
+    """
+    made = {event.subject.number: event.at for event in analysis.trace.of("layer") if isinstance(event.subject, Layer)}
     found: frozenset[int] = frozenset()
     for event in analysis.trace.of("overwritten", "load-state-dict"):
         if event.kind == "overwritten" and not event.turns:
@@ -122,7 +125,7 @@ def _written(analysis: Analysis) -> frozenset[int]:
         if isinstance(event.subject, Parameters):
             found |= event.subject.layers
         elif isinstance(event.subject, Layer | Instance):
-            found |= module_layers(analysis, event.subject)
+            found |= {number for number in module_layers(analysis, event.subject) if made.get(number, 0) < event.at}
     return found
 
 
