@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from traindx.program.joining import join
@@ -179,7 +180,9 @@ def _sliced(m: Machine, owner: Value, part: ast.Slice) -> Value:
         from traindx.program.library.growing import part_of
 
         return part_of(m, owner, part)
-    return owner
+    if isinstance(owner, Items):
+        return Items(list(owner.items), owner.kind, True)
+    return replace(owner) if isinstance(owner, Stream) else owner
 
 
 def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:

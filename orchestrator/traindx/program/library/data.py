@@ -38,9 +38,7 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
     place = m.place(call.node)
     args, keywords = tuple(call.args), call.keywords
     if last == "DataLoader":
-        made = Made(kind="DataLoader", args=args, keywords=keywords, place=place)
-        m.event("loader", call.node, made)
-        return made
+        return loader(m, call)
     if last == "TensorDataset":
         m.event("paired", call.node, UNKNOWN, parts=args)
         return Made(kind="TensorDataset", args=args, place=place)
@@ -97,6 +95,13 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
     if root in {"sklearn"} and last.startswith(("load_", "make_", "fetch_")):
         return _bundled(last, call)
     return None
+
+
+def loader(m: Machine, call: Call) -> Made:
+    """A loader with its arguments."""
+    made = Made(kind="DataLoader", args=tuple(call.args), keywords=call.keywords, place=m.place(call.node))
+    m.event("loader", call.node, made)
+    return made
 
 
 def _chained(m: Machine, call: Call) -> Value | None:

@@ -162,6 +162,8 @@ def fit(m: Machine, module: Instance, call: Call, loaders: list[Value | None], t
     source = loaders[0] or _loader(m, module, "train_dataloader") or UNKNOWN
     held = _loader(m, module, "val_dataloader")
     validation = loaders[1] or held
+    if trainer is None or not {"overfit_batches", "fast_dev_run"} & trainer.keywords.keys():
+        m.event("fed", call.node, module, train=source, held=validation, place=_validated_at(module, call))
     epochs = m.loop(call.node, Made(kind="range", fields={}))
     batches = None
     for epoch in (1, 2):
@@ -178,6 +180,11 @@ def fit(m: Machine, module: Instance, call: Call, loaders: list[Value | None], t
             _validate(m, module, validation, call)
             _hook(m, module, "on_train_epoch_end", [], call)
     return Plain(None)
+
+
+def _validated_at(module: Instance, call: Call) -> str:
+    """Whether a module validates at all: the name of its step."""
+    return "validation_step" if _method(module, "validation_step") is not None else ""
 
 
 def _step(  # noqa: PLR0913, PLR0917 - one training step has that many parties
