@@ -116,6 +116,8 @@ def _instance(m: Machine, owner: Instance, name: str) -> Value:
         return owner.fields[name]
     if name == "training":
         return owner.fields.get("@training", Plain(True))
+    if name == "module" and owner.cls is not None and owner.cls.descends("Module") and owner.cls.find(name) is None:
+        return owner  # a wrapper is the model that it wraps
     if name == "__class__" and owner.cls is not None:
         return owner.cls
     if name in {"hparams", "args", "cfg", "config"}:

@@ -107,10 +107,12 @@ def _stepped_after(trace: Trace, backward: Event, other: Made) -> Made:
 
 
 def _made_through(analysis: Analysis, layer: Layer) -> list[Place]:
-    """The outermost call that made a layer after the optimizer."""
+    """The call that made a layer after the optimizer: the outermost that the optimizer was not made in as well."""
     made = next((event for event in analysis.trace.of("layer") if event.subject is layer), None)
     built = analysis.trace.of("optimizer")
-    return list(made.calls[:1]) if made is not None and built and made.at > built[0].at else []
+    if made is None or not built or made.at < built[0].at:
+        return []
+    return [call for call in made.calls if call not in built[0].calls][:1]
 
 
 def _written(analysis: Analysis) -> frozenset[int]:
