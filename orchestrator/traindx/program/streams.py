@@ -82,6 +82,8 @@ def _of_made(m: Machine, value: Made) -> Value:
             return Guess("batch")
         size = whole(value.argument(1, "batch_size")) if value.argument(1, "batch_size") is not None else 1
         return batched(item_of(m, dataset), 1 if size == 1 else None) if dataset is not None else Guess("batch")
+    if value.kind == "groups":
+        return Items([Plain(None, "varies"), value.fields["@rows"]])  # `for name, rows in table.groupby(…)`
     return Guess(value.kind)
 
 

@@ -74,7 +74,10 @@ def _of_frame(owner: Made, key: Value) -> Tensor:
     """A column of a table, or several of them."""
     from traindx.program.library import permutations, tables
 
+    chosen = "@loc" in owner.fields
+    key = key.items[-1] if chosen and isinstance(key, Items) and key.items else key
     shape: Shape | None = (None,) if text(key) else (None, len(key.items)) if isinstance(key, Items) else None
+    shape = None if chosen else shape
     marks = tables.marks(owner, key)
     return Tensor(origin=permutations.origin(owner), order=permutations.order(owner), marks=marks, shape=shape)
 

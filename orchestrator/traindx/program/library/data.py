@@ -71,6 +71,8 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
         return _chained(m, call)
     if root in {"pandas", "polars"} and (last.startswith("read_") or last == "DataFrame"):
         return tables.made(m, call)
+    if full == "pandas.get_dummies" and args and isinstance(args[0], Made) and args[0].kind == "frame":
+        return args[0]
     if full == "pandas.concat":
         return tables.stacked(m, call)
     if full == "pandas.Categorical" and args and isinstance(args[0], Tensor):
@@ -167,6 +169,8 @@ def method(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
         return _of_config(m, owner, name, call)
     if owner.kind == "frame":
         return _of_frame(m, owner, name, call)
+    if owner.kind == "groups" and name in {"sample", "apply"}:
+        return tables.grouped(owner, name, call)
     if owner.kind == "generator":
         return permutations.numpy_random(m, name, call, owner)
     if owner.kind == "resampler" and name in {"fit_resample", "fit_sample"}:
@@ -244,8 +248,12 @@ def _of_config(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
 def _of_frame(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
     if name == "sample":
         return permutations.of_frame(m, owner, call)
-    if name in {"drop", "dropna", "fillna", "copy", "reset_index", "astype", "head", "apply", "rename"}:
+    if name == "groupby":
+        return Made(kind="groups", place=owner.place, fields={**owner.fields, "@rows": owner})
+    if name in tables.KEEPING:
         return owner
+    if name == "drop_duplicates":
+        return Made(kind="frame", place=owner.place)
     if name in {"sort_values"}:
         made = Made(kind="frame", place=owner.place, fields=dict(owner.fields))
         made.fields["@sorted"] = Plain(True)

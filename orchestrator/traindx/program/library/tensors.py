@@ -11,6 +11,7 @@ from traindx.program.library import dropping, permutations, shapes
 from traindx.program.library.creation import JOINED, LIKE, MADE, created, joined, rebuilt
 from traindx.program.library.graphs import backward, mixed
 from traindx.program.library.initialising import initialised, nothing_times
+from traindx.program.library.tables import KEEPING
 from traindx.program.operators import broadcast, product
 from traindx.program.ranges import ANY, after_act
 from traindx.program.values import (
@@ -75,6 +76,8 @@ def method(m: Machine, owner: Tensor, name: str, call: Call) -> Value | None:
         return backward(m, owner, call)
     if name == "sample" and "table" in owner.marks:
         return permutations.of_table(m, owner, call)
+    if name in KEEPING and "table" in owner.marks and name not in SAME and name not in _POINTWISE:
+        return owner
     return _operation(m, name, owner, call.args, call)
 
 

@@ -55,6 +55,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 event.place,
                 "the data is repeated or resampled before it is split: copies of one sample end up on both sides",
                 facts={"split_place": event.place.text},
+                also=_copied_at(arrays, event),
             )
 
     yield from _windows(analysis)
@@ -68,6 +69,14 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 facts={"split_place": event.place.text},
                 also=((joined, "puts the copies in"),) if (joined := _joined_at(event)) is not None else (),
             )
+
+
+def _copied_at(arrays: tuple[Value, ...], split: Event) -> tuple[tuple[Place, str], ...]:
+    """Where the copies of a table's rows were put in."""
+    made = next((part for part in arrays if isinstance(part, Made) and holds_copies(part)), None)
+    if made is None or made.place is None or made.place.text == split.place.text:
+        return ()
+    return ((made.place, "puts the copies in"),)
 
 
 def _windows(analysis: Analysis) -> Iterator[Finding]:
