@@ -2,14 +2,15 @@
 
 ## What it finds
 Slices of one array that overlap and become training and validation data; data that is repeated or resampled before it
-is split; overlapping windows of one series that are split at random.
+is split; overlapping windows of one series that are split at random; a model that is made once and trained on through
+the folds of a cross-validation.
 
 ## Why it matters
 Validation then measures what was memorised, and looks too good.
 
 ## Silent
 Slices that meet at one index, splits before resampling, slices whose bounds are not known; windows that are split by
-time, or that do not overlap.
+time, or that do not overlap; models that are made, copied or put back in each fold.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from itertools import combinations
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
+from traindx.program.folding import kept_models
 from traindx.program.library.tables import holds_copies
 from traindx.program.parting import hand_splits
 from traindx.program.queries import spelled
@@ -59,6 +61,14 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             )
 
     yield from _windows(analysis)
+    for trained, made in kept_models(analysis):
+        yield Finding(
+            ID,
+            trained,
+            "one model is trained through all folds: each is tested on rows that it learned from in a fold before",
+            facts={"folds_place": trained.text},
+            also=((made, "made once, before the folds"),),
+        )
     for event, array in hand_splits(analysis):
         if "oversampled" in array.marks:
             yield Finding(
