@@ -126,12 +126,12 @@ CASES = [
     case(OUTPUTS, "the end is masked", tuned("DataCollatorForLanguageModeling(tokenizer, mlm=False)"),
          "eos-is-padding"),
     case(OUTPUTS, "the end that the program writes itself is masked", tuned(
-        "DataCollatorForLanguageModeling(tokenizer, mlm=False)\nrows = [tokenizer(a + b + tokenizer.eos_token) for a, b in q]"),
+        "DataCollatorForLanguageModeling(tokenizer, mlm=False)\nrows = [tokenizer(a + tokenizer.eos_token)]"),
          "own-end-is-masked"),
     case(OUTPUTS, "masked by hand", tuned("lambda r: r\ny = torch.where(x == tokenizer.pad_token_id, -100, x)"),
          "eos-is-padding", "own-end-is-masked"),
     case(OUTPUTS, "a loss that ignores the pad id", tuned(
-        "None\nloss = nn.CrossEntropyLoss(ignore_index=tokenizer.pad_token_id)\ntext = f'{q} {a}{tokenizer.eos_token}'"),
+        "None\nloss = nn.CrossEntropyLoss(ignore_index=tokenizer.pad_token_id)\ntext = f'{q}{tokenizer.eos_token}'"),
          "own-end-is-masked"),
     case(OUTPUTS, "padded by position, with an end", tuned(
         "DataCollatorForSeq2Seq(tokenizer)\ntext = f'{q} {a}{tokenizer.eos_token}'"),

@@ -181,7 +181,10 @@ def _column(owner: Made, name: str) -> Value:
     from traindx.program.library import permutations, tables
 
     if name in {"loc", "iloc"}:
-        return Made(kind="frame", fields={**owner.fields, "@origin": Plain(tuple(permutations.origin(owner))), "@loc": Plain(True)})
+        return Made(
+            kind="frame",
+            fields={**owner.fields, "@origin": Plain(tuple(permutations.origin(owner))), "@loc": Plain(True)},
+        )
     if name in _OF_A_FRAME or name.startswith(("to_", "is", "drop", "group", "sort", "set_", "reset", "str", "dt")):
         return Method(owner, name)
     shape = (None, None) if name in {"values", "T"} else (None,)

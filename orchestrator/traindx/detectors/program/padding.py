@@ -11,7 +11,7 @@ from traindx.detectors.citing import cite_line
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import all_nodes, name_of
 
-SIGNALS = {
+SIGNALS: dict[str, str | SignalKind] = {
     "eos-is-padding": "the pad token is the end-of-text token, and labels are masked wherever the pad id stands",
     "own-end-is-masked": SignalKind(
         "the program ends its texts with a token that every label leaves out", "eos-is-padding", proof=True

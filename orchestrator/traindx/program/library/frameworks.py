@@ -273,9 +273,7 @@ def _optimizers(m: Machine, module: Instance, trainer: Made | None = None) -> li
     return optimizers
 
 
-def _plans(
-    value: Value, interval: str = "epoch", monitor: str = "", depth: int = 4
-) -> list[tuple[Made, str, str]]:
+def _plans(value: Value, interval: str = "epoch", monitor: str = "", depth: int = 4) -> list[tuple[Made, str, str]]:
     """The schedulers that a module hands to Lightning, how often each is to step (once per `epoch` unless said), and
     the metric that it is to look at.
     """

@@ -74,12 +74,10 @@ def holds_copies(value: Value) -> bool:
 
 def grouped(owner: Made, name: str, call: Call) -> Made:
     """What groups of rows are put together to: `groupby(…).sample(…)`, `groupby(…).apply(lambda rows: …)`."""
-    told = ast.unparse(call.node)
     fields = {name: value for name, value in owner.fields.items() if name != "@in-classes"}
     fields["@origin"] = Plain(tuple(permutations.origin(owner)))
-    if name == "sample" and permutations.with_replacement(call, 2, False):
-        fields[COPIES] = Plain(True)
-    elif name == "apply" and _DRAWS.search(told):
+    sampled = name == "sample" and permutations.with_replacement(call, 2, False)
+    if sampled or (name == "apply" and _DRAWS.search(ast.unparse(call.node))):
         fields[COPIES] = Plain(True)
     return Made(kind="frame", place=owner.place, fields=fields)
 

@@ -49,7 +49,9 @@ def _clash(one: Value | None, other: Value | None) -> tuple[Shape, Shape] | None
     if not isinstance(one, Tensor) or not isinstance(other, Tensor):
         return None
     one, other = _as_column(one, other), _as_column(other, one)
-    one, other = (side.but(shape=(None,)) if side.shape is None and FLAT in side.marks else side for side in (one, other))
+    one, other = (
+        side.but(shape=(None,)) if side.shape is None and FLAT in side.marks else side for side in (one, other)
+    )
     if one.shape is None or other.shape is None:
         return None
     if not (one.graph or other.graph):

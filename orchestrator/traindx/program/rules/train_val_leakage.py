@@ -61,13 +61,13 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             )
 
     yield from _windows(analysis)
-    for trained, made in kept_models(analysis):
+    for trained, model_made in kept_models(analysis):
         yield Finding(
             ID,
             trained,
             "one model is trained through all folds: each is tested on rows that it learned from in a fold before",
             facts={"folds_place": trained.text},
-            also=((made, "made once, before the folds"),),
+            also=((model_made, "made once, before the folds"),),
         )
     for event, array in hand_splits(analysis):
         if "oversampled" in array.marks:

@@ -102,7 +102,9 @@ def _inner(event: Event, wrap: Event) -> Place | None:
 def _moves(node: ast.expr | None) -> bool:
     """`model.to(device)`, `model.cuda()`: the model itself."""
     return (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in {"to", "cuda", "train"}
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in {"to", "cuda", "train"}
     )
 
 

@@ -60,7 +60,7 @@ def _cleared(events: list[Event], step: Event, optimizer: Made) -> Finding | Non
                 return None
             place, facts = clearing.place, {"zero_place": clearing.place.text}
             if clearing.guards != step.guards:
-                facts["waits_for"] = spelled(step.guards[-1])
+                facts |= {"waits_for": spelled(step.guards[-1]), "cleared_at_once": event.place.text}
             return Finding(
                 ID,
                 place,
