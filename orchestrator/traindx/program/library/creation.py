@@ -135,7 +135,7 @@ def joined(m: Machine, name: str, call: Call) -> Value:
 
 
 def _one_of_each(node: ast.Call) -> bool:
-    """`concatenate([np.full(len(rows), label) for label, rows in enumerate(files)])`: each part holds its own number."""
+    """`concatenate([np.full(len(rows), label) for label, rows in …])`: each part holds its own number."""
     given = node.args[0] if node.args else None
     if not isinstance(given, ast.ListComp | ast.GeneratorExp) or not isinstance(given.elt, ast.Call):
         return False
