@@ -61,7 +61,8 @@ def _handed_over(analysis: Analysis) -> Iterator[Finding]:
         train, held = (_loader(event.facts[name] or UNKNOWN) for name in ("train", "held"))
         if train is None or held is None or held.place is None or not event.facts["place"]:
             continue
-        if train is held or _same_data(train, held):
+        # Arrays of one origin may be two calls of one function: here only what is one object counts.
+        if train is held or (_same_data(train, held) and not _of_arrays(train)):
             yield Finding(
                 ID,
                 held.place,
@@ -77,6 +78,11 @@ def _handed_over(analysis: Analysis) -> Iterator[Finding]:
                 f"`{name}` is the data that is trained on",
                 facts={"loader": name, "loader_place": place.text},
             )
+
+
+def _of_arrays(made: Made) -> bool:
+    data = made.argument(0, "dataset")
+    return isinstance(data, Made) and data.kind == "TensorDataset" and _chosen(made) is None
 
 
 def _instead(trace: Trace, trained: list[Made], held: list[Made], learning: set[int]) -> Iterator[Finding]:
@@ -152,6 +158,8 @@ def _same_data(one: Made, other: Made) -> bool:
             a.argument(1, "indices"), b.argument(1, "indices")
         )
     if isinstance(a, Made) and isinstance(b, Made) and a.kind == b.kind == "TensorDataset":
+        if a.place is not None and b.place is not None and a.place.text == b.place.text:
+            return False  # a function that makes data was called twice
         pairs = list(zip(a.args, b.args, strict=False))
         return bool(pairs) and all(_same_rows(x, y) for x, y in pairs)
     return False
