@@ -62,7 +62,7 @@ def _handed_over(analysis: Analysis) -> Iterator[Finding]:
         if train is None or held is None or held.place is None or not event.facts["place"]:
             continue
         # Arrays of one origin may be two calls of one function: here only what is one object counts.
-        if train is held or (_same_data(train, held) and not _of_arrays(train)):
+        if train is held or (_same_data(train, held) and not _of_two_arrays(train, held)):
             yield Finding(
                 ID,
                 held.place,
@@ -80,9 +80,9 @@ def _handed_over(analysis: Analysis) -> Iterator[Finding]:
             )
 
 
-def _of_arrays(made: Made) -> bool:
-    data = made.argument(0, "dataset")
-    return isinstance(data, Made) and data.kind == "TensorDataset" and _chosen(made) is None
+def _of_two_arrays(one: Made, other: Made) -> bool:
+    a, b = one.argument(0, "dataset"), other.argument(0, "dataset")
+    return a is not b and isinstance(a, Made) and a.kind == "TensorDataset"
 
 
 def _instead(trace: Trace, trained: list[Made], held: list[Made], learning: set[int]) -> Iterator[Finding]:
