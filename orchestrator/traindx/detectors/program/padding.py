@@ -11,13 +11,9 @@ from traindx.detectors.citing import cite_line
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import all_nodes, name_of
 
-SIGNALS = {
-    "eos-is-padding": SignalKind(
-        "the pad token is the end-of-text token, and labels are masked wherever the pad id stands", "end-is-masked"
-    ),
-    "own-end-is-masked": SignalKind(
-        "the program ends its texts with a token that every label leaves out", "end-is-masked", proof=True
-    ),
+SIGNALS: dict[str, str | SignalKind] = {
+    "eos-is-padding": "the pad token is the end-of-text token, and labels are masked wherever the pad id stands",
+    "own-end-is-masked": SignalKind("the program ends its texts with a token that every label leaves out", proof=True),
 }
 
 # Both set every label to -100 whose token is the pad token, wherever it stands.
