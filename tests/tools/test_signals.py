@@ -392,6 +392,12 @@ def flat(value: float, points: int = 30) -> list[float]:
 TOGETHER: list[tuple[str, Files, set[str], set[str]]] = [
     ("idle latent", table(recon_loss=falling(), kl=flat(0.002)), {"kl-near-zero"}, set()),
     ("busy latent", table(recon_loss=falling(), kl=flat(12.0)), set(), {"kl-near-zero"}),
+    (
+        "a learning rate is no kl",
+        table(loss=falling(), ce=falling(), learning_rate=flat(0.0002)),
+        set(),
+        {"kl-near-zero"},
+    ),
     ("a policy's kl is meant to be small", table(loss=falling(), approx_kl=flat(0.002)), set(), {"kl-near-zero"}),
     (
         "discriminator wins",

@@ -70,6 +70,9 @@ CASES = [
                acc_home_v2=np.linspace(0.1, 0.95, 30).round(3).tolist()), "older-task-forgotten"),
     case(METRICS, "a scale told in sentences", overflows(24), "loss-scale-at-floor"),
     case(METRICS, "a scale that finds its place", overflows(6), silent="loss-scale-at-floor"),
+    case(METRICS, "the last value beside the average", table(
+        last_reward=np.linspace(-16, -38, 30).tolist(), average_reward=np.linspace(-28, -20, 30).tolist()),
+         silent="older-task-forgotten"),
     case(METRICS, "the cups are forgotten", {"eval.jsonl": successes(0.0)}, "older-task-forgotten"),
     case(METRICS, "the cups are kept", {"eval.jsonl": successes(0.97)}, silent="older-task-forgotten"),
     case(METRICS, "a box is no penalty", table(total_loss=[2.5] * 10, loss_cls=[1.0] * 10, loss_box_reg=[1.5] * 10),

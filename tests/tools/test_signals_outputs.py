@@ -125,6 +125,21 @@ CASES = [
         "completions/clipped_ratio": [1.0] * 30}), "samples-never-stop"),
     case(OUTPUTS, "the end is masked", tuned("DataCollatorForLanguageModeling(tokenizer, mlm=False)"),
          "eos-is-padding"),
+    case(OUTPUTS, "the end that the program writes itself is masked", tuned(
+        "DataCollatorForLanguageModeling(tokenizer, mlm=False)\nrows = [tokenizer(a + tokenizer.eos_token)]"),
+         "own-end-is-masked"),
+    case(OUTPUTS, "masked by hand", tuned("lambda r: r\ny = torch.where(x == tokenizer.pad_token_id, -100, x)"),
+         "eos-is-padding", "own-end-is-masked"),
+    case(OUTPUTS, "a loss that ignores the pad id", tuned(
+        "None\nloss = nn.CrossEntropyLoss(ignore_index=tokenizer.pad_token_id)\ntext = f'{q}{tokenizer.eos_token}'"),
+         "own-end-is-masked"),
+    case(OUTPUTS, "padded by position, with an end", tuned(
+        "DataCollatorForSeq2Seq(tokenizer)\ntext = f'{q} {a}{tokenizer.eos_token}'"),
+         silent="eos-is-padding own-end-is-masked"),
+    case(OUTPUTS, "as long as allowed on average", log([*losses(), "mean new tokens 64.00 (limit 64)"]),
+         "samples-never-stop", "samples-stop"),
+    case(OUTPUTS, "shorter than allowed on average", log([*losses(), "avg completion length: 21.3 / 64"]),
+         "samples-stop", "samples-never-stop"),
     case(OUTPUTS, "masked by position", tuned("DataCollatorForSeq2Seq(tokenizer)"), silent="eos-is-padding"),
     case(OUTPUTS, "all are called positive", judged(1.0, 0.1867), "one-class-predicted"),
     case(OUTPUTS, "nearly all", judged(0.98, 0.2), silent="one-class-predicted"),

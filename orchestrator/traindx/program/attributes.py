@@ -61,7 +61,13 @@ def attribute(m: Machine, owner: Value, name: str, node: ast.AST) -> Value:
         return owner if name == "data" else Guess(name)
     if isinstance(owner, Guess):
         return _guessed(m, owner, name)
+    if isinstance(owner, Items) and name in {"values", "indices"} and _is_pair(owner):
+        return owner.items[name == "indices"]  # of `max(dim)`, `sort()`, `topk(k)`
     return Method(owner, name) if owner is not UNKNOWN else UNKNOWN
+
+
+def _is_pair(owner: Items) -> bool:
+    return owner.kind == "tuple" and len(owner.items) == 2 and all(isinstance(part, Tensor) for part in owner.items)
 
 
 def _library(m: Machine, owner: Library, name: str) -> Value:
@@ -110,6 +116,8 @@ def _instance(m: Machine, owner: Instance, name: str) -> Value:
         return owner.fields[name]
     if name == "training":
         return owner.fields.get("@training", Plain(True))
+    if name == "module" and owner.cls is not None and owner.cls.descends("Module") and owner.cls.find(name) is None:
+        return owner  # a wrapper is the model that it wraps
     if name == "__class__" and owner.cls is not None:
         return owner.cls
     if name in {"hparams", "args", "cfg", "config"}:
@@ -172,6 +180,11 @@ def _column(owner: Made, name: str) -> Value:
     """`frame.values`, `frame.column`; anything with the name of a method is one."""
     from traindx.program.library import permutations, tables
 
+    if name in {"loc", "iloc"}:
+        return Made(
+            kind="frame",
+            fields={**owner.fields, "@origin": Plain(tuple(permutations.origin(owner))), "@loc": Plain(True)},
+        )
     if name in _OF_A_FRAME or name.startswith(("to_", "is", "drop", "group", "sort", "set_", "reset", "str", "dt")):
         return Method(owner, name)
     shape = (None, None) if name in {"values", "T"} else (None,)

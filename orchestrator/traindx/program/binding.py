@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from traindx.program.joining import join
 from traindx.program.library.initialising import written_out
+from traindx.program.streams import LOADER
 from traindx.program.values import (
     LEAF,
     UNKNOWN,
@@ -59,8 +60,9 @@ def _is_blank(value: Value) -> bool:
 def _name(m: Machine, name: str, value: Value) -> None:
     if isinstance(value, Plain) and not value.name:
         value = replace(value, name=name)
-    if isinstance(value, Made) and "@name" not in value.fields:
-        value.fields["@name"] = Plain(name)
+    named = value.fields.get(LOADER) if isinstance(value, Instance) else value
+    if isinstance(named, Made) and "@name" not in named.fields:
+        named.fields["@name"] = Plain(name)
     if f"@outer {name}" in m.scope.names:
         scope = m.scope.outer
         while scope is not None and name not in scope.names and scope.outer is not None:

@@ -132,6 +132,8 @@ def _tensors(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
         order=frozenset().union(*(part.order for part in parts)),
         dtype=next((part.dtype for part in parts if part.dtype), ""),
     )
+    if shape is None and any("flat" in part.marks for part in parts):
+        result = result.marked("flat")
     if not graph and result.states and any("detached" in part.marks for part in parts):
         result = result.marked("detached", "state")
     if isinstance(op, ast.Add | ast.Sub) and deps and len(parts) == 2:

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from traindx.program.machine import Machine
 
 
+LOADER = "@loader"
+"""the field of an object that is a loader by inheritance, with what it handed to `DataLoader`"""
+
+
 def stream_of(m: Machine, value: Value) -> Stream:
     """A value as something to go through."""
     if isinstance(value, Stream):
@@ -61,6 +65,9 @@ def _of_object(m: Machine, value: Layer | Instance) -> Stream:
             return inner if isinstance(inner, Stream) else Stream(stream_of(m, inner).element, value)
         if isinstance(value.cls.find("__getitem__"), Function):
             return Stream(item_of(m, value), value)
+    held = value.fields.get(LOADER)
+    if isinstance(held, Made):
+        return Stream(_of_made(m, held), held)
     children = [child for child in value.fields.values() if isinstance(child, Layer | Instance)]
     return stream_of(m, Items([*children], "list")) if children else Stream(UNKNOWN, value)
 
@@ -75,6 +82,8 @@ def _of_made(m: Machine, value: Made) -> Value:
             return Guess("batch")
         size = whole(value.argument(1, "batch_size")) if value.argument(1, "batch_size") is not None else 1
         return batched(item_of(m, dataset), 1 if size == 1 else None) if dataset is not None else Guess("batch")
+    if value.kind == "groups":
+        return Items([Plain(None, "varies"), value.fields["@rows"]])  # `for name, rows in table.groupby(…)`
     return Guess(value.kind)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from traindx.program.joining import join
@@ -73,7 +74,10 @@ def _of_frame(owner: Made, key: Value) -> Tensor:
     """A column of a table, or several of them."""
     from traindx.program.library import permutations, tables
 
+    chosen = "@loc" in owner.fields
+    key = key.items[-1] if chosen and isinstance(key, Items) and key.items else key
     shape: Shape | None = (None,) if text(key) else (None, len(key.items)) if isinstance(key, Items) else None
+    shape = None if chosen else shape
     marks = tables.marks(owner, key)
     return Tensor(origin=permutations.origin(owner), order=permutations.order(owner), marks=marks, shape=shape)
 
@@ -179,7 +183,9 @@ def _sliced(m: Machine, owner: Value, part: ast.Slice) -> Value:
         from traindx.program.library.growing import part_of
 
         return part_of(m, owner, part)
-    return owner
+    if isinstance(owner, Items):
+        return Items(list(owner.items), owner.kind, True)
+    return replace(owner) if isinstance(owner, Stream) else owner
 
 
 def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:
@@ -219,7 +225,9 @@ def _of_tensor(m: Machine, owner: Tensor, node: ast.Subscript) -> Value:
     if tells_of_splits(owner):
         m.event("picked", node, owner)
     graph, sure, deps = m.attached([owner])
-    marks -= {"saved", "one-out"}
+    marks -= {"saved", "one-out", "ends-in-one", "flat", "listed"}
+    if len(parts) > 1 and isinstance(parts[-1], ast.Constant) and parts[-1].value is None:
+        marks.add("ends-in-one")
     if isinstance(parts[0], ast.Slice) and not owner.graph and overlaps(m, parts[0]):
         marks.add(OVERLAPPING)
     rows = _rows(m, owner, parts[0])

@@ -13,6 +13,8 @@ from traindx.readers.model import Series, Setting
 SIGNALS = {"kl-near-zero": "the KL term of a latent-variable model is (nearly) zero at the end"}
 
 KL_WORDS = {"kl", "kld", "kldiv", "rate"}
+_OF_A_RATE = {"train", "val", "valid", "validation", "test", "eval", "loss", "term", "mean", "avg"}
+"""what may stand beside the rate of a rate and a distortion; any other is a learning rate, an error rate"""
 # A KL term of a hundredth of a nat, or below a thousandth of the reconstruction, tells the decoder nothing.
 NO_INFORMATION = 0.05
 _RECONSTRUCTIONS = {"rec", "recon", "reconstruction", "nll", "elbo", "ll", "likelihood", "negll", "bce", "mse", "ce"}
@@ -25,6 +27,8 @@ def detect(series: Sequence[Series], settings: Sequence[Setting]) -> list[Signal
     for row in series:
         words = words_without_digits(row)
         if not words & KL_WORDS or words & (weights | {"policy", "approx", "ref", "teacher", "distill"}):
+            continue
+        if words & KL_WORDS == {"rate"} and words - _OF_A_RATE - {"rate"}:
             continue
         end = ends(row)[1]
         others = [

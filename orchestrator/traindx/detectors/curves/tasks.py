@@ -25,6 +25,11 @@ _STATISTICS = {
     "time", "weight", "coef", "scale", "advantage", "advantages", "baseline", "ema", "delta", "gap",
 }  # fmt: skip
 """words that name a property of one metric's values, no task: a spread may well fall while the level rises"""
+_AVERAGES = {
+    "last", "mean", "average", "avg", "running", "moving", "rolling", "smooth", "smoothed", "current", "recent", "best",
+    "cumulative", "episode", "ep",
+}  # fmt: skip
+"""words that say which values of a metric are told: they tell no two tasks apart"""
 FORGOTTEN = 0.15
 MOST_WORDS = 3
 """words that name a task"""
@@ -38,7 +43,7 @@ def task_groups(series: Sequence[Series]) -> list[list[Series]]:
         kinds = words & (_HIGHER | _LOWER)
         # `acc_A` beside `acc_B` needs no word for the phase; losses of two parts of a model do.
         held_out = bool(words & (_PHASES - {"train"})) or (bool(kinds & _HIGHER) and not words & _PHASES)
-        rest = words - _PHASES - kinds
+        rest = words - _PHASES - _AVERAGES - kinds
         if words & _STATISTICS:
             continue
         if len(kinds) == 1 and held_out and 1 <= len(rest) <= MOST_WORDS:

@@ -21,6 +21,12 @@ SIGNALS = {
 }
 
 FEWEST = 5
+_MEAN = re.compile(
+    r"(?:mean|avg|average)\b[^.\n]{0,30}?(?:tokens|len(?:gth)?)\D{0,3}(?P<mean>\d+(?:\.\d+)?)\s*"
+    r"(?:/|\(?\s*(?:of|limit|max\w*|cap)\s*[:=]?)\s*(?P<most>\d+)",
+    re.IGNORECASE,
+)
+"""`mean new tokens 64.0 (limit 64)`: as long on average as is allowed, so all of them are"""
 _LENGTH = re.compile(
     r"(?:gen(?:erated)?|new|completion|response|output|sample)?_?(?:len(?:gth)?|tokens|n_tokens|num_tokens)"
 )
@@ -63,6 +69,14 @@ def in_series(series: Sequence[Series]) -> list[Signal]:
 def in_lines(source: str, numbered: Sequence[tuple[int, str]]) -> list[Signal]:
     """What the last line says that counts samples which reached the limit."""
     for number, line in reversed(numbered):
+        mean = _MEAN.search(line[:1_000])
+        if mean is not None and int(mean["most"]) > 1:
+            share = float(mean["mean"]) / int(mean["most"])
+            claim = f"samples are {mean['mean']} tokens long on average, and {mean['most']} are allowed"
+            place = cite_line(source, number, claim, quote_of(line))
+            if 0.99 <= share <= 1.01:
+                return [Signal(id="samples-never-stop", claim=claim, citations=[place])]
+            return [Signal(id="samples-stop", claim=claim, citations=[place])] if share <= 0.8 else []
         said = _SAID.search(line[:1_000])
         if said is None:
             continue

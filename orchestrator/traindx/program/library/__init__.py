@@ -22,6 +22,7 @@ from traindx.program.library import (
     training,
 )
 from traindx.program.library.initialising import SETTING, initialised
+from traindx.program.streams import LOADER
 from traindx.program.values import (
     UNKNOWN,
     Class,
@@ -156,6 +157,8 @@ def _inherited(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
         if isinstance(found, Function):
             return call_method(m, instance, found, call.args, call.keywords, call.node)
     if name == "__init__":
+        if cls.descends("DataLoader"):
+            m.journal.set(instance.fields, LOADER, data.loader(m, call))
         return Plain(None)
     return modules.method(m, instance, name, call)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from traindx.program.library import permutations, shapes
@@ -68,6 +69,8 @@ def rebuilt(m: Machine, name: str, call: Call) -> Value:
     if graphed and name not in {"as_tensor", "asarray"}:
         cut = Cut(f"`{name}(…)`", m.place(call.node))
     marks = frozenset().union(*(part.marks for part in inner)) - {"leaf", "opaque", "zeros"}
+    if isinstance(given, Items) and given.more and not inner:
+        marks |= {"listed"}
     if leaf:
         marks |= {"leaf"}
     dtype = next((part.dtype for part in inner if part.dtype), "")
@@ -118,7 +121,8 @@ def joined(m: Machine, name: str, call: Call) -> Value:
     if deep and all("affine" in part.marks for part in deep):
         marks |= {"affine"}
     constants = [part for part in parts if part.marks & {"zeros", "constant"}]
-    if name in {"cat", "concatenate", "concat", "hstack"} and len(parts) > 1 and len(constants) == len(parts):
+    several = len(parts) > 1 or _one_of_each(call.node)
+    if name in {"cat", "concatenate", "concat", "hstack"} and several and constants and len(constants) == len(parts):
         marks |= {"in-classes"}
     # Samples that are picked from one array and stacked, or slices of it, are not copies of its rows.
     picked = name == "stack" or all("some-rows" in part.marks for part in parts) or bool(parts and parts[0].rows)
@@ -128,3 +132,13 @@ def joined(m: Machine, name: str, call: Call) -> Value:
         if name in {"cat", "concatenate", "concat", "vstack"} and along in {None, 0} and not parts[0].graph:
             marks |= {"oversampled"}
     return made.but(act=acts.pop() if len(acts) == 1 else "", act_at=parts[0].act_at if parts else None, marks=marks)
+
+
+def _one_of_each(node: ast.Call) -> bool:
+    """`concatenate([np.full(len(rows), label) for label, rows in …])`: each part holds its own number."""
+    given = node.args[0] if node.args else None
+    if not isinstance(given, ast.ListComp | ast.GeneratorExp) or not isinstance(given.elt, ast.Call):
+        return False
+    names = {part.id for part in ast.walk(given.generators[0].target) if isinstance(part, ast.Name)}
+    filled = [*given.elt.args[1:], *(part.value for part in given.elt.keywords)]
+    return any(isinstance(part, ast.Name) and part.id in names for part in filled)

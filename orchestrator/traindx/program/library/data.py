@@ -38,9 +38,7 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
     place = m.place(call.node)
     args, keywords = tuple(call.args), call.keywords
     if last == "DataLoader":
-        made = Made(kind="DataLoader", args=args, keywords=keywords, place=place)
-        m.event("loader", call.node, made)
-        return made
+        return loader(m, call)
     if last == "TensorDataset":
         m.event("paired", call.node, UNKNOWN, parts=args)
         return Made(kind="TensorDataset", args=args, place=place)
@@ -73,6 +71,8 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
         return _chained(m, call)
     if root in {"pandas", "polars"} and (last.startswith("read_") or last == "DataFrame"):
         return tables.made(m, call)
+    if full == "pandas.get_dummies" and args and isinstance(args[0], Made) and args[0].kind == "frame":
+        return args[0]
     if full == "pandas.concat":
         return tables.stacked(m, call)
     if full == "pandas.Categorical" and args and isinstance(args[0], Tensor):
@@ -97,6 +97,13 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
     if root in {"sklearn"} and last.startswith(("load_", "make_", "fetch_")):
         return _bundled(last, call)
     return None
+
+
+def loader(m: Machine, call: Call) -> Made:
+    """A loader with its arguments."""
+    made = Made(kind="DataLoader", args=tuple(call.args), keywords=call.keywords, place=m.place(call.node))
+    m.event("loader", call.node, made)
+    return made
 
 
 def _chained(m: Machine, call: Call) -> Value | None:
@@ -162,6 +169,8 @@ def method(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
         return _of_config(m, owner, name, call)
     if owner.kind == "frame":
         return _of_frame(m, owner, name, call)
+    if owner.kind == "groups" and name in {"sample", "apply"}:
+        return tables.grouped(owner, name, call)
     if owner.kind == "generator":
         return permutations.numpy_random(m, name, call, owner)
     if owner.kind == "resampler" and name in {"fit_resample", "fit_sample"}:
@@ -239,8 +248,12 @@ def _of_config(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
 def _of_frame(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
     if name == "sample":
         return permutations.of_frame(m, owner, call)
-    if name in {"drop", "dropna", "fillna", "copy", "reset_index", "astype", "head", "apply", "rename"}:
+    if name == "groupby":
+        return Made(kind="groups", place=owner.place, fields={**owner.fields, "@rows": owner})
+    if name in tables.KEEPING:
         return owner
+    if name == "drop_duplicates":
+        return Made(kind="frame", place=owner.place)
     if name in {"sort_values"}:
         made = Made(kind="frame", place=owner.place, fields=dict(owner.fields))
         made.fields["@sorted"] = Plain(True)

@@ -153,7 +153,7 @@ def _hyperparameters(m: Machine, owner: Instance) -> None:
 
 def fit(m: Machine, module: Instance, call: Call, loaders: list[Value | None], trainer: Made | None = None) -> Value:
     """What Lightning does: epochs over batches, a step of the module each, and the optimizer's part unless manual."""
-    optimizers = _optimizers(m, module)
+    optimizers = _optimizers(m, module, trainer)
     manual = module.fields.get("automatic_optimization")
     automatic = not (isinstance(manual, Plain) and manual.value is False)
     training = _method(module, "training_step")
@@ -162,6 +162,8 @@ def fit(m: Machine, module: Instance, call: Call, loaders: list[Value | None], t
     source = loaders[0] or _loader(m, module, "train_dataloader") or UNKNOWN
     held = _loader(m, module, "val_dataloader")
     validation = loaders[1] or held
+    if trainer is None or not {"overfit_batches", "fast_dev_run"} & trainer.keywords.keys():
+        m.event("fed", call.node, module, train=source, held=validation, place=_validated_at(module, call))
     epochs = m.loop(call.node, Made(kind="range", fields={}))
     batches = None
     for epoch in (1, 2):
@@ -178,6 +180,11 @@ def fit(m: Machine, module: Instance, call: Call, loaders: list[Value | None], t
             _validate(m, module, validation, call)
             _hook(m, module, "on_train_epoch_end", [], call)
     return Plain(None)
+
+
+def _validated_at(module: Instance, call: Call) -> str:
+    """Whether a module validates at all: the name of its step."""
+    return "validation_step" if _method(module, "validation_step") is not None else ""
 
 
 def _step(  # noqa: PLR0913, PLR0917 - one training step has that many parties
@@ -248,15 +255,17 @@ def _loader(m: Machine, module: Instance, name: str) -> Value | None:
     return call_method(m, module, function, [], {}) if function is not None else None
 
 
-def _optimizers(m: Machine, module: Instance) -> list[Made]:
+def _optimizers(m: Machine, module: Instance, trainer: Made | None = None) -> list[Made]:
     from traindx.program.calling import call_method
 
     function = _method(module, "configure_optimizers")
     if function is None:
         return []
     returned = call_method(m, module, function, [], {})
-    for plan, interval in _plans(returned):
-        m.event("framework-schedule", function.node, plan, interval=interval, unit=function.unit)
+    epochs = trainer.keywords.get("max_epochs") if trainer is not None else None
+    for plan, interval, monitor in _plans(returned):
+        told = {"interval": interval, "unit": function.unit, "epochs": epochs, "monitor": monitor}
+        m.event("framework-schedule", function.node, plan, **told)
     found = list(_made(returned))
     optimizers = [made for made in found if made.kind == "optimizer"]
     held: Value = Items(list(optimizers)) if len(optimizers) > 1 else optimizers[0] if optimizers else Guess("")
@@ -264,15 +273,18 @@ def _optimizers(m: Machine, module: Instance) -> list[Made]:
     return optimizers
 
 
-def _plans(value: Value, interval: str = "epoch", depth: int = 4) -> list[tuple[Made, str]]:
-    """The schedulers that a module hands to Lightning, and how often each is to step: once per `epoch` unless said."""
+def _plans(value: Value, interval: str = "epoch", monitor: str = "", depth: int = 4) -> list[tuple[Made, str, str]]:
+    """The schedulers that a module hands to Lightning, how often each is to step (once per `epoch` unless said), and
+    the metric that it is to look at.
+    """
     if isinstance(value, Made):
-        return [(value, interval)] if value.kind == "scheduler" else []
+        return [(value, interval, monitor)] if value.kind == "scheduler" else []
     if isinstance(value, Mapping) and depth:
         said = text(value.entries.get("interval")) or interval
-        return [row for part in value.entries.values() for row in _plans(part, said, depth - 1)]
+        watched = text(value.entries.get("monitor")) or monitor
+        return [row for part in value.entries.values() for row in _plans(part, said, watched, depth - 1)]
     if isinstance(value, Items) and depth:
-        return [row for part in value.items for row in _plans(part, interval, depth - 1)]
+        return [row for part in value.items for row in _plans(part, interval, monitor, depth - 1)]
     return []
 
 

@@ -91,6 +91,8 @@ def of_frame(m: Machine, owner: Made, call: Call) -> Made:
     number = _next(m, call)
     fields: dict[str, Value] = {**owner.fields, "@order": Plain((*_orders(owner), number))}
     fields.pop("@in-classes", None)
+    if with_replacement(call, 2, False):
+        fields["@again"] = Plain(True)
     return Made(kind="frame", place=owner.place, fields={**fields, "@origin": Plain(tuple(origin(owner)))})
 
 

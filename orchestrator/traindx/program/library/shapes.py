@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from traindx.program.values import Items, Plain, Shape, Tensor, Value, whole
+from traindx.program.values import Items, Library, Plain, Shape, Tensor, Value, text, whole
 
 if TYPE_CHECKING:
     from traindx.program.calling import Call
@@ -26,8 +26,9 @@ def of_sizes(value: Value | None) -> Shape | None:
 
 def given(call: Call, skip: int = 0) -> Shape | None:
     """The shape that `zeros(3, 4)` or `zeros((3, 4))` asks for."""
-    args = call.args[skip:]
-    sizes = call.keywords.get("size")
+    # NumPy takes the type of the elements as an argument without a name: `zeros(n, np.int64)`.
+    args = [part for part in call.args[skip:] if not isinstance(part, Library) and not text(part)]
+    sizes = call.keywords.get("size", call.keywords.get("shape"))
     if sizes is not None and not args:
         return of_sizes(sizes)
     if len(args) == 1 and isinstance(args[0], Items):
@@ -105,6 +106,12 @@ def reshaped(name: str, shape: Shape | None, args: list[Value], call: Call) -> S
     if name in {"permute", "transpose", "swapaxes"}:
         return _moved(name, shape, args)
     return None
+
+
+def ends_in_one(name: str, args: list[Value], call: Call) -> bool:
+    """Whether a dimension of one is put in behind the first or the last: `unsqueeze(1)`, `unsqueeze(-1)`."""
+    added = name in {"unsqueeze", "unsqueeze_", "expand_dims"}
+    return added and whole(call.keywords.get("dim", args[0] if args else None)) in {1, -1}
 
 
 def swaps_two(name: str, args: list[Value]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from typing import TYPE_CHECKING
 
 from traindx.program.library import permutations
@@ -12,8 +14,17 @@ if TYPE_CHECKING:
     from traindx.program.machine import Machine
 
 COPIES = "@copies"
+AGAIN = "@again"
+"""the field of a table whose rows were drawn with replacement"""
+KEEPING = frozenset(
+    ["drop", "dropna", "fillna", "copy", "reset_index", "astype", "head", "apply", "rename", "set_index", "query",
+     "assign", "filter", "replace", "infer_objects", "convert_dtypes", "sort_index", "clip", "tail", "loc", "pipe",
+     "ffill", "bfill", "round", "reindex", "droplevel"]
+)  # fmt: skip
+"""methods whose result has rows of the same table"""
 CLASSES = "@in-classes"
 _CONSTANT = "@constant"
+_DRAWS = re.compile(r"\.sample\([^)]*replace=True|\bresample\((?![^)]*replace=False)")
 
 
 def made(m: Machine, call: Call) -> Made:
@@ -33,7 +44,8 @@ def stacked(m: Machine, call: Call) -> Made | None:
     fields: dict[str, Value] = {}
     rows = [_origin(part) for part in parts]
     drawn = [at for at, part in enumerate(parts) if _drawn_again(part)]
-    if any(rows[at] & other for at in drawn for place, other in enumerate(rows) if place != at):
+    again = any(rows[at] & other for at in drawn for place, other in enumerate(rows) if place != at)
+    if again or any(map(holds_copies, parts)):
         fields[COPIES] = Plain(True)
     constant = [_constant(part) for part in parts]
     if constant and (shared := frozenset.intersection(*constant)):
@@ -60,6 +72,16 @@ def holds_copies(value: Value) -> bool:
     return isinstance(value, Made) and COPIES in value.fields
 
 
+def grouped(owner: Made, name: str, call: Call) -> Made:
+    """What groups of rows are put together to: `groupby(…).sample(…)`, `groupby(…).apply(lambda rows: …)`."""
+    fields = {name: value for name, value in owner.fields.items() if name != "@in-classes"}
+    fields["@origin"] = Plain(tuple(permutations.origin(owner)))
+    sampled = name == "sample" and permutations.with_replacement(call, 2, False)
+    if sampled or (name == "apply" and _DRAWS.search(ast.unparse(call.node))):
+        fields[COPIES] = Plain(True)
+    return Made(kind="frame", place=owner.place, fields=fields)
+
+
 def _origin(part: Value) -> frozenset[int]:
     if isinstance(part, Tensor):
         return part.origin
@@ -67,6 +89,8 @@ def _origin(part: Value) -> frozenset[int]:
 
 
 def _drawn_again(part: Value) -> bool:
+    if isinstance(part, Made):
+        return AGAIN in part.fields
     return isinstance(part, Tensor) and permutations.AGAIN in part.marks
 
 

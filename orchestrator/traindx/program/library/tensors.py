@@ -11,6 +11,7 @@ from traindx.program.library import dropping, permutations, shapes
 from traindx.program.library.creation import JOINED, LIKE, MADE, created, joined, rebuilt
 from traindx.program.library.graphs import backward, mixed
 from traindx.program.library.initialising import initialised, nothing_times
+from traindx.program.library.tables import KEEPING
 from traindx.program.operators import broadcast, product
 from traindx.program.ranges import ANY, after_act
 from traindx.program.values import (
@@ -47,12 +48,17 @@ SAME = frozenset(
     [
         "contiguous", "float", "double", "half", "bfloat16", "to", "cuda", "cpu", "clone", "type", "type_as", "int",
         "long", "bool", "requires_grad_", "pin_memory", "retain_grad", "flip", "roll", "byte", "register_hook",
-        "masked_fill", "masked_fill_", "index_select", "gather", "expand", "expand_as", "sort",
+        "masked_fill", "masked_fill_", "index_select", "expand", "expand_as", "sort",
         "as_tensor", "from_numpy", "asarray", "array", "ascontiguousarray", "tensor_split", "nan_to_num", "chunk",
         "split", "unbind", "astype", "copy", "narrow", "index_fill", "rearrange", "dropout", "FloatTensor", "triu",
-        "tril", "take_along_axis", "broadcast_to", "set_", "share_memory_", "checkpoint",
+        "tril", "broadcast_to", "set_", "share_memory_", "checkpoint",
     ]
 )  # fmt: skip
+GATHERING = frozenset({"gather", "take_along_dim", "take_along_axis"})
+ENDS_IN_ONE = "ends-in-one"
+"""the mark of a tensor of at least two dimensions, whose last is 1, where the shape is not known"""
+FLAT = "flat"
+"""the mark of one value for each row, and of what it was combined with element by element"""
 _CUTS = {"detach": "`.detach()`", "item": "`.item()`", "numpy": "`.numpy()`", "tolist": "`.tolist()`",
          "argmax": "`argmax`", "argmin": "`argmin`", "round": "`round`", "detach_": "`.detach_()`", "sign": "`sign`",
          "multinomial": "sampling", "topk": "", "ge": "", "floor": "`floor`", "ceil": "`ceil`"}  # fmt: skip
@@ -70,6 +76,8 @@ def method(m: Machine, owner: Tensor, name: str, call: Call) -> Value | None:
         return backward(m, owner, call)
     if name == "sample" and "table" in owner.marks:
         return permutations.of_table(m, owner, call)
+    if name in KEEPING and "table" in owner.marks and name not in SAME and name not in _POINTWISE:
+        return owner
     return _operation(m, name, owner, call.args, call)
 
 
@@ -122,12 +130,15 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
         return activated(m, ACTIVATIONS[name], owner, call, args)
     if name in SAME:
         return _same(m, name, owner, call)
+    if name in GATHERING:
+        return _gathered(m, owner, args, call)
     if name in shapes.RESHAPING:
         graph, sure, deps = m.attached([owner])
         shape = shapes.reshaped(name, owner.shape, args, call)
         turned = contractions.flat(owner) if shapes.swaps_two(name, args) else owner.marks
         marks = turned if shapes.keeps_first(name, args, call) else turned - {"batched"}
-        marks -= {"one-out"} if name != "unsqueeze" else NOTHING
+        marks -= {ENDS_IN_ONE, FLAT, "listed"} | ({"one-out"} if name != "unsqueeze" else NOTHING)
+        marks |= {ENDS_IN_ONE} if shapes.ends_in_one(name, args, call) else NOTHING
         return owner.but(graph=graph, sure=sure, deps=deps, shape=shape, marks=marks, act_dim=None)
     if name in {"max", "min"} and args and isinstance(args[0], Tensor):
         return mixed(m, [owner, *call.tensors], broadcast(owner, args[0]))
@@ -179,6 +190,17 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
     if name in {"data_ptr", "is_contiguous", "element_size"}:
         return Plain(None, "varies")
     return mixed(m, [owner, *call.tensors], None)
+
+
+def _gathered(m: Machine, owner: Tensor, args: list[Value], call: Call) -> Tensor:
+    """`q.gather(1, action[:, None])`: the shape is that of the index."""
+    given = {"index": 1, "indices": 0}
+    index = next((call.keywords[name] for name in given if name in call.keywords), None)
+    index = index or next((part for part in args if isinstance(part, Tensor)), None)
+    graph, sure, deps = m.attached([owner])
+    known = index if isinstance(index, Tensor) else Tensor()
+    marks = owner.marks - {"one-out", "saved", ENDS_IN_ONE} | (known.marks & {ENDS_IN_ONE})
+    return owner.but(graph=graph, sure=sure, deps=deps, shape=known.shape, marks=marks)
 
 
 def activated(m: Machine, act: str, owner: Tensor, call: Call, args: Sequence[Value] = ()) -> Tensor:
@@ -312,6 +334,9 @@ def _reduced(m: Machine, name: str, owner: Tensor, args: list[Value], call: Call
     )
     if name in {"mean", "std", "var", "max", "min"} and not graph:
         made = made.marked("statistic")
+    keep = call.keywords.get("keepdim", call.keywords.get("keepdims"))
+    if keep is None and (len(shape) == 1 if shape is not None else owner.act == "linear") and whole(dim) == 1:
+        made = made.marked(FLAT)  # one value for each row; of a linear layer's output, over its units
     if name in {"max", "min"} and dim is not None:
         m.event("argmax", call.node, owner, dim=whole(dim))
         index = Tensor(shape=shape, dtype="long", cut=Cut("`argmax`", m.place(call.node)) if graph else None)

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
+from traindx.program.library.tensors import ENDS_IN_ONE, FLAT
 from traindx.program.values import Shape, Tensor, Value
 
 ID = "loss-shape-broadcast"
@@ -47,8 +48,10 @@ def check(analysis: Analysis) -> Iterator[Finding]:
 def _clash(one: Value | None, other: Value | None) -> tuple[Shape, Shape] | None:
     if not isinstance(one, Tensor) or not isinstance(other, Tensor):
         return None
-    # The output of a layer of one unit, with whatever dimensions before it, ends in a 1 until something takes it away.
-    one, other = (side.but(shape=(None, 1)) if _of_one_unit(side) else side for side in (one, other))
+    one, other = _as_column(one, other), _as_column(other, one)
+    one, other = (
+        side.but(shape=(None,)) if side.shape is None and FLAT in side.marks else side for side in (one, other)
+    )
     if one.shape is None or other.shape is None:
         return None
     if not (one.graph or other.graph):
@@ -62,8 +65,15 @@ def _clash(one: Value | None, other: Value | None) -> tuple[Shape, Shape] | None
     return None
 
 
-def _of_one_unit(value: Tensor) -> bool:
-    return value.shape is None and value.act == "linear" and {"one-out", "batched"} <= value.marks
+def _as_column(value: Tensor, beside: Tensor) -> Tensor:
+    """The output of a layer of one unit, with whatever dimensions before it, ends in a 1 until something takes it away;
+    so does what was picked with an index that ends in a 1.
+    """
+    if value.shape is not None or FLAT in value.marks:
+        return value
+    many = "batched" in value.marks or "listed" in beside.marks
+    of_one_unit = value.act == "linear" and "one-out" in value.marks and many
+    return value.but(shape=(None, 1)) if of_one_unit or ENDS_IN_ONE in value.marks else value
 
 
 def _said(shape: Shape) -> str:

@@ -107,14 +107,19 @@ def _stepped_after(trace: Trace, backward: Event, other: Made) -> Made:
 
 
 def _made_through(analysis: Analysis, layer: Layer) -> list[Place]:
-    """The outermost call that made a layer after the optimizer."""
+    """The call that made a layer after the optimizer: the outermost that the optimizer was not made in as well."""
     made = next((event for event in analysis.trace.of("layer") if event.subject is layer), None)
     built = analysis.trace.of("optimizer")
-    return list(made.calls[:1]) if made is not None and built and made.at > built[0].at else []
+    if made is None or not built or made.at < built[0].at:
+        return []
+    return [call for call in made.calls if call not in built[0].calls][:1]
 
 
 def _written(analysis: Analysis) -> frozenset[int]:
-    """Layers whose weights are copied from elsewhere: master weights, targets, averages."""
+    """Layers whose weights are copied from elsewhere: master weights, targets, averages. What is made after a copy
+    was not in it.
+    """
+    made = {event.subject.number: event.at for event in analysis.trace.of("layer") if isinstance(event.subject, Layer)}
     found: frozenset[int] = frozenset()
     for event in analysis.trace.of("overwritten", "load-state-dict"):
         if event.kind == "overwritten" and not event.turns:
@@ -122,7 +127,7 @@ def _written(analysis: Analysis) -> frozenset[int]:
         if isinstance(event.subject, Parameters):
             found |= event.subject.layers
         elif isinstance(event.subject, Layer | Instance):
-            found |= module_layers(analysis, event.subject)
+            found |= {number for number in module_layers(analysis, event.subject) if made.get(number, 0) < event.at}
     return found
 
 

@@ -2,27 +2,31 @@
 
 ## What it finds
 A schedule whose length is given in epochs and that steps once per batch; one whose length is given in batches and that
-steps once per epoch; a scheduler that steps before the optimizer in every iteration; `ReduceLROnPlateau` without a
-metric.
+steps once per epoch; a schedule as long as one epoch that steps through all of them; a scheduler that steps before the
+optimizer in every iteration; `ReduceLROnPlateau` that takes the rise of an accuracy, or the fall of a loss, for no
+progress.
 
 ## Why it matters
 A schedule meant for the whole run is over within the first epoch, or hardly begins.
 
 ## Silent
-Lengths that cannot be told apart, schedules that are stepped where their unit ends, warm-ups in steps.
+Lengths that cannot be told apart, schedules that are stepped where their unit ends, warm-ups in steps, cycles of one
+epoch, metrics whose sign is turned.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import class_of
+from traindx.program.schedule_lengths import is_one_epoch
 from traindx.program.trace import Event, Loop, Trace
-from traindx.program.values import Made, Place, Plain, Value, number
+from traindx.program.values import Made, Place, Plain, Value, number, text
 
 ID = "scheduler-misuse"
 SAYS = ("proven", "suspected")
@@ -32,6 +36,8 @@ _LENGTH = {
     "CosineAnnealingWarmRestarts": (1, "T_0"), "get_linear_schedule_with_warmup": (2, "num_training_steps"),
     "get_cosine_schedule_with_warmup": (2, "num_training_steps"),
 }  # fmt: skip
+_RISES = {"acc", "accuracy", "f1", "auc", "auroc", "map", "miou", "iou", "dice", "bleu", "r2", "reward", "top1"}
+_FALLS = {"loss", "losses", "error", "err", "mse", "mae", "rmse", "nll", "ppl", "perplexity", "wer", "cer"}
 _BY_STEP = {"OneCycleLR", "CyclicLR", "get_linear_schedule_with_warmup", "get_cosine_schedule_with_warmup"}
 
 
@@ -41,7 +47,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     training = {id(event.loop.node) for event in trace.of("backward") if event.loop is not None}
     done: set[int] = set()
     for event in trace.of("framework-schedule"):
-        found = _declared(event)
+        found = _declared(event) or _plateau_declared(event)
         if found is not None and id(event.place.node) not in done:
             done.add(id(event.place.node))
             yield found
@@ -49,7 +55,12 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         made = event.subject
         if not isinstance(made, Made) or not event.turns or id(event.place.node) in done:
             continue
-        found = _rate(made, event, training, trace) or _early(trace.events, event)
+        found = (
+            _rate(made, event, training, trace)
+            or _one_epoch_long(made, event, training)
+            or _plateau(made, event)
+            or _early(trace.events, event)
+        )
         if found is not None:
             done.add(id(event.place.node))
             yield found
@@ -74,6 +85,20 @@ def _rate(made: Made, event: Event, training: set[int], trace: Trace) -> Finding
     return None
 
 
+def _one_epoch_long(made: Made, event: Event, training: set[int]) -> Finding | None:
+    """A decay to zero over the batches of one epoch, stepped in every batch of several."""
+    kind = class_of(made)
+    if kind not in _BY_STEP or not kind.startswith("get_") or event.loop is None or len(event.turns) < 2:
+        return None
+    at, name = _LENGTH[kind]
+    if id(event.loop.node) not in training or event.guards or not is_one_epoch(made, at, name, event.loop):
+        return None
+    epochs = number(_epochs(event.turns[0].loop))
+    if epochs is not None and epochs <= 1:
+        return None
+    return _finding(made, event, kind, name, "for one epoch", "in all of them")
+
+
 def _declared(event: Event) -> Finding | None:
     """A scheduler that a Lightning module hands over: its length in epochs and `interval: step`, or the reverse."""
     made = event.subject
@@ -85,12 +110,56 @@ def _declared(event: Event) -> Finding | None:
     told = getattr(length, "name", "").lower()
     by_step = event.facts["interval"] == "step"
     in_epochs = "epoch" in told and "step" not in told and not _in_batches(made, length)
+    in_epochs = in_epochs or (not _in_batches(made, length) and _in_epochs(length, event.facts["epochs"], kind))
     in_steps = _in_batches(made, length) or told.endswith(("estimated_stepping_batches", "total_steps", "max_steps"))
     if by_step and in_epochs and kind not in _BY_STEP:
         return _finding(made, _interval(event), kind, name, "in epochs", "once per batch")
     if not by_step and in_steps and not in_epochs:
         return _finding(made, _interval(event), kind, name, "in batches", "once per epoch")
     return None
+
+
+def _plateau(made: Made, event: Event) -> Finding | None:
+    """`ReduceLROnPlateau(mode="min")` that is stepped with an accuracy, or the reverse."""
+    node = event.place.node
+    given = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    given = given or next((part.value for part in getattr(node, "keywords", ()) if part.arg == "metrics"), None)
+    if not isinstance(given, ast.Name | ast.Attribute | ast.Subscript):
+        return None
+    return _wrong_way(made, event, ast.unparse(given))
+
+
+def _plateau_declared(event: Event) -> Finding | None:
+    monitor = event.facts["monitor"]
+    if not monitor or not isinstance(event.subject, Made):
+        return None
+    return _wrong_way(event.subject, replace(event, place=event.subject.place or event.place), monitor)
+
+
+def _wrong_way(made: Made, event: Event, metric: str) -> Finding | None:
+    if class_of(made) != "ReduceLROnPlateau" or made.place is None or "**" in made.keywords:
+        return None
+    told = made.argument(1, "mode")
+    mode = "min" if told is None else text(told)
+    words = set(re.split(r"[^a-z0-9]+", metric.lower()))
+    rises, falls = bool(words & _RISES), bool(words & _FALLS)
+    if rises is falls or mode not in {"min", "max"} or (mode == "max") is rises:
+        return None
+    metric = metric.strip()
+    way = "a rise" if rises else "a fall"
+    return Finding(
+        ID,
+        event.place,
+        f'`ReduceLROnPlateau` looks at `{metric}` with `mode="{mode}"`: {way} of it counts as no progress',
+        facts={
+            "schedule_kind": "ReduceLROnPlateau",
+            "schedule_place": made.place.text,
+            "schedule_unit": f"{way} of `{metric}` as no progress",
+            "schedule_rate": f'with `mode="{mode}"`',
+            "schedule_made": made.place.text,
+        },
+        also=((made.place, "made with this mode"),) if made.place.text != event.place.text else (),
+    )
 
 
 def _interval(event: Event) -> Event:

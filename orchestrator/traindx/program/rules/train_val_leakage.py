@@ -2,14 +2,15 @@
 
 ## What it finds
 Slices of one array that overlap and become training and validation data; data that is repeated or resampled before it
-is split; overlapping windows of one series that are split at random.
+is split; overlapping windows of one series that are split at random; a model that is made once and trained on through
+the folds of a cross-validation.
 
 ## Why it matters
 Validation then measures what was memorised, and looks too good.
 
 ## Silent
 Slices that meet at one index, splits before resampling, slices whose bounds are not known; windows that are split by
-time, or that do not overlap.
+time, or that do not overlap; models that are made, copied or put back in each fold.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from itertools import combinations
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
+from traindx.program.folding import kept_models
 from traindx.program.library.tables import holds_copies
 from traindx.program.parting import hand_splits
 from traindx.program.queries import spelled
@@ -55,9 +57,18 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 event.place,
                 "the data is repeated or resampled before it is split: copies of one sample end up on both sides",
                 facts={"split_place": event.place.text},
+                also=_copied_at(arrays, event),
             )
 
     yield from _windows(analysis)
+    for trained, model_made in kept_models(analysis):
+        yield Finding(
+            ID,
+            trained,
+            "one model is trained through all folds: each is tested on rows that it learned from in a fold before",
+            facts={"folds_place": trained.text},
+            also=((model_made, "made once, before the folds"),),
+        )
     for event, array in hand_splits(analysis):
         if "oversampled" in array.marks:
             yield Finding(
@@ -68,6 +79,14 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 facts={"split_place": event.place.text},
                 also=((joined, "puts the copies in"),) if (joined := _joined_at(event)) is not None else (),
             )
+
+
+def _copied_at(arrays: tuple[Value, ...], split: Event) -> tuple[tuple[Place, str], ...]:
+    """Where the copies of a table's rows were put in."""
+    made = next((part for part in arrays if isinstance(part, Made) and holds_copies(part)), None)
+    if made is None or made.place is None or made.place.text == split.place.text:
+        return ()
+    return ((made.place, "puts the copies in"),)
 
 
 def _windows(analysis: Analysis) -> Iterator[Finding]:

@@ -51,14 +51,16 @@ def _cleared(events: list[Event], step: Event, optimizer: Made) -> Finding | Non
     """Gradients were cleared after the last backward."""
     clearing: Event | None = None
     for event in reversed(events[: step.at]):
-        if event.kind == "zero" and event.guards == step.guards and is_zeroing(event, optimizer):
+        if event.kind == "zero" and _first(event.guards, step) and is_zeroing(event, optimizer):
             clearing = clearing or event
         elif event.kind == "backward" and _may_reach(event, optimizer):
-            if clearing is None or not surely_reaches(event, optimizer) or event.guards != step.guards:
+            if clearing is None or not surely_reaches(event, optimizer) or not _first(event.guards, step):
                 return None
             if not _same_loop(event, step):
                 return None
             place, facts = clearing.place, {"zero_place": clearing.place.text}
+            if clearing.guards != step.guards:
+                facts |= {"waits_for": spelled(step.guards[-1]), "cleared_at_once": event.place.text}
             return Finding(
                 ID,
                 place,

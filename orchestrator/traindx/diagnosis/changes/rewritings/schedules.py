@@ -15,6 +15,8 @@ def step_as_counted(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewr
     unit = facts.get("schedule_unit")
     if unit is None:
         raise Unfit("")
+    if unit not in {"in epochs", "in batches"}:
+        raise Unfit("the scheduler steps where it should, and its arguments are at fault")
     source, line = at_fact(code, facts, "schedule_place")
     statement = source.statement_at(line)
     loops = [loop for loop in source.around(line, ast.For, ast.AsyncFor, ast.While) if loop is not statement]
