@@ -8,13 +8,20 @@ from dataclasses import replace
 
 from traindx.readers.model import Series
 
-_SIGNS = (b"esum", b"ESUM", b"oaded", b"estored", b"ontinu", b"equeue")
+_SIGNS = (
+    b"esum", b"ESUM", b"oaded", b"estor", b"ontinu", b"equeue", b"oading", b"ecovered", b"estart", b"ick",
+)  # fmt: skip
 _RESUMED = re.compile(
     rb"\bresum(?:ing|ed)\b[^\n]{0,40}\b(?:from|training|run|at)\b"
     rb"|\[resume\]|\brequeued\b|\bresum(?:ing|ed) (?:step|epoch|iter)"
     rb"|\bcontinu(?:es?|ed|ing)\b[^\n]{0,30}\b(?:from|at|with) (?:the |last |latest |step|epoch|iter|checkpoint|ckpt)"
     rb"|\b(?:loaded|restored) (?:from )?(?:(?:the|last|latest|model|training) ){0,3}(?:checkpoint|state)\b[^\n]{0,200}"
-    rb"\b(?:step|epoch|iter|iteration|update)s?\b",
+    rb"\b(?:step|epoch|iter|iteration|update)s?\b"
+    # `restored last.pt (step 1600)`: a file of weights and how far it had come; the best ones are loaded for a test.
+    rb"|\b(?:re)?(?:loaded|stored|storing|loading|covered)\b(?![^\n]{0,120}(?:best|pretrain))[^\n]{0,120}?\w"
+    rb"\.(?:pt|pth|ckpt|tar|bin|npz|pkl|h5|keras|msgpack|safetensors|state)\b[^\n]{0,30}?"
+    rb"\b(?:step|epoch|iter|iteration|update|ep)s?\b"
+    rb"|\b(?:restart(?:ing|ed)|pick(?:ing|ed) up)(?: again| training)? (?:from|at) (?:step|epoch|iter\w{0,7}|update)\b",
     re.IGNORECASE,
 )
 _MOST = 1_000
