@@ -42,8 +42,13 @@ def task_groups(series: Sequence[Series]) -> list[list[Series]]:
         if words & _STATISTICS:
             continue
         if len(kinds) == 1 and held_out and 1 <= len(rest) <= MOST_WORDS:
-            groups.setdefault((row.source, row.axis, kinds.pop()), []).append(row)
+            groups.setdefault((_home(row), row.axis, kinds.pop()), []).append(row)
     return [rows for rows in groups.values() if len(rows) > 1]
+
+
+def _home(row: Series) -> str:
+    """The file that a metric stands in; the folder where each metric has a file of its own, as MLflow keeps them."""
+    return row.source.removesuffix(row.original) if row.source.endswith(f"/{row.original}") else row.source
 
 
 def detect(series: Sequence[Series]) -> list[Signal]:
