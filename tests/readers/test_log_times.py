@@ -93,9 +93,17 @@ def test_a_resumption_whose_step_goes_on_is_marked(tmp_path: Path, said: str, le
 @pytest.mark.parametrize(
     "said",
     [
-        "Loaded 5 shards from disk, epoch 3", "Resume is disabled", "presumably at step 5", "the loss continues to fall",
-        "loaded best.pt (epoch 3) for the test", "stored last.txt (step 5)", "starting at epoch 1", "wrote last.pt (step 5)",
-        "restored weights of pretrained.pt, epoch 90", "starting epoch 5", "restarting the loader",
+        "Loaded 5 shards from disk, epoch 3",
+        "Resume is disabled",
+        "presumably at step 5",
+        "the loss continues to fall",
+        "loaded best.pt (epoch 3) for the test",
+        "stored last.txt (step 5)",
+        "starting at epoch 1",
+        "wrote last.pt (step 5)",
+        "restored weights of pretrained.pt, epoch 90",
+        "starting epoch 5",
+        "restarting the loader",
     ],  # fmt: skip
 )
 def test_other_words_are_no_resumption(tmp_path: Path, said: str) -> None:
