@@ -153,7 +153,8 @@ def _hyperparameters(m: Machine, owner: Instance) -> None:
 
 def fit(m: Machine, module: Instance, call: Call, loaders: list[Value | None], trainer: Made | None = None) -> Value:
     """What Lightning does: epochs over batches, a step of the module each, and the optimizer's part unless manual."""
-    optimizers = _optimizers(m, module)
+    planned = trainer.keywords.get("max_epochs") if trainer is not None else None
+    optimizers = _optimizers(m, module, planned)
     manual = module.fields.get("automatic_optimization")
     automatic = not (isinstance(manual, Plain) and manual.value is False)
     training = _method(module, "training_step")
@@ -248,7 +249,7 @@ def _loader(m: Machine, module: Instance, name: str) -> Value | None:
     return call_method(m, module, function, [], {}) if function is not None else None
 
 
-def _optimizers(m: Machine, module: Instance) -> list[Made]:
+def _optimizers(m: Machine, module: Instance, epochs: Value | None) -> list[Made]:
     from traindx.program.calling import call_method
 
     function = _method(module, "configure_optimizers")
@@ -256,7 +257,7 @@ def _optimizers(m: Machine, module: Instance) -> list[Made]:
         return []
     returned = call_method(m, module, function, [], {})
     for plan, interval in _plans(returned):
-        m.event("framework-schedule", function.node, plan, interval=interval, unit=function.unit)
+        m.event("framework-schedule", function.node, plan, interval=interval, unit=function.unit, epochs=epochs)
     found = list(_made(returned))
     optimizers = [made for made in found if made.kind == "optimizer"]
     held: Value = Items(list(optimizers)) if len(optimizers) > 1 else optimizers[0] if optimizers else Guess("")
