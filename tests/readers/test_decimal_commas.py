@@ -42,7 +42,8 @@ def test_a_comma_is_a_point_where_the_log_writes_it_so(times: int) -> None:
 def test_other_ways_to_write_it(line: str) -> None:
     found = _values([line.format(n=n, d=900 - 20 * n, e=n % 10) for n in range(1, 25)])
     losses = next(values for name, values in found.items() if name[:4] in {"pert", "perd", "loss"})
-    assert losses[0] > losses[-1] and losses[0] != int(losses[0])
+    assert losses[0] > losses[-1]
+    assert losses[0] != int(losses[0])
 
 
 @pytest.mark.parametrize(

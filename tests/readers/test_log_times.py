@@ -104,7 +104,7 @@ def test_a_resumption_whose_step_goes_on_is_marked(tmp_path: Path, said: str, le
         "restored weights of pretrained.pt, epoch 90",
         "starting epoch 5",
         "restarting the loader",
-    ],  # fmt: skip
+    ],
 )
 def test_other_words_are_no_resumption(tmp_path: Path, said: str) -> None:
     lines = [f"step {step} loss {1 / (step + 1):.4f}" for step in range(10)]

@@ -13,7 +13,7 @@ from traindx.detectors.curves.shape import Numbers
 from traindx.detectors.curves.untrained import better_untrained
 from traindx.readers.model import Series
 
-SIGNALS = {
+SIGNALS: dict[str, str | SignalKind] = {
     "loss-diverged": "the loss rose above its best level and stayed there",
     "loss-above-its-start": "the loss rose from its first value and never recovered",
     "loss-shifted-level": "the loss jumped to a higher level in one step and kept improving from there",

@@ -9,7 +9,7 @@ from traindx.detectors.citing import cite, moment, where
 from traindx.detectors.curves.objective import Objective
 from traindx.readers.model import Series
 
-SIGNALS = {
+SIGNALS: dict[str, str | SignalKind] = {
     "grad-norm-exploded-before-onset": "the gradient norm grew by orders of magnitude before the loss broke",
     "grad-norm-jumped-at-onset": "the gradient norm jumped together with the loss",
     "grad-norm-calm-at-onset": "the gradient norm stays in its normal range where the loss breaks",

@@ -9,7 +9,8 @@ from traindx.readers.code.syntax import name_of
 _NOT_NEGATIVE = frozenset({"square", "square_", "norm", "vector_norm", "abs", "abs_"})
 _POWERS = frozenset({"pow", "pow_", "power"})
 _KEEPING = frozenset(
-    ["sum", "fsum", "nansum", "mean", "stack", "cat", "tensor", "item", "float", "double", "detach", "cpu", "max", "add"]
+    ["sum", "fsum", "nansum", "mean", "stack", "cat", "tensor", "item", "float", "double", "detach", "cpu", "max",
+     "add"]
 )  # fmt: skip
 """what leaves the sign of its operand as it is"""
 

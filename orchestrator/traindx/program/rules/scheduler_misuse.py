@@ -2,8 +2,8 @@
 
 ## What it finds
 A schedule whose length is given in epochs and that steps once per batch; one whose length is given in batches and that
-steps once per epoch; a warm-up that is longer than the run, because it counts epochs; a scheduler that steps before the optimizer in every iteration; `ReduceLROnPlateau` without a
-metric.
+steps once per epoch; a warm-up that is longer than the run, because it counts epochs; a scheduler that steps before the
+optimizer in every iteration; `ReduceLROnPlateau` without a metric.
 
 ## Why it matters
 A schedule meant for the whole run is over within the first epoch, or hardly begins.
@@ -57,7 +57,12 @@ def check(analysis: Analysis) -> Iterator[Finding]:
 
 def _rate(made: Made, event: Event, training: set[int], trace: Trace) -> Finding | None:
     kind = class_of(made)
-    if (kind not in _LENGTH and kind != "SequentialLR") or event.loop is None or made.place is None or len(event.turns) < 1:
+    if (
+        (kind not in _LENGTH and kind != "SequentialLR")
+        or event.loop is None
+        or made.place is None
+        or len(event.turns) < 1
+    ):
         return None
     at, name = _LENGTH.get(kind, (-1, ""))
     length = made.argument(at, name)
