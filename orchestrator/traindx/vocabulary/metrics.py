@@ -40,6 +40,8 @@ _PHASES = {
     "entrainement": "train",
     "test": "test",
     "testing": "test",
+    "te": "test",
+    "tst": "test",
 }
 _EPOCH = {
     "epoch",

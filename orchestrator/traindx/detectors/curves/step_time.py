@@ -61,7 +61,9 @@ _DATA = re.compile(
 _STEP = re.compile(
     r"^(?:perf|time|timing|timer|profile|train)?[/_. ]*(?:(?:step|iter(?:ation)?|batch|total|train_step)"
     r"[_ ]?)?(?:time|dt|ms|sec(?:onds)?|duration|latency)(?:[_ ]?(?:per|/)?[_ ]?(?:step|iter|it|batch|ms|s))?$"
-    r"|^s/(?:it|iter|step|batch)$",
+    r"|^s/(?:it|iter|step|batch)$"
+    r"|^(?:time[/_. ]*)?(?:compute|fwd|forward|fwd[+_&-]bwd|forward[+_ ]backward|fb)[_ ]?(?:time|ms|s|sec)?$"
+    r"|^(?:time[/_. ]*)?(?:model|train|gpu)[_ ](?:time|ms|s|sec)$",
     re.IGNORECASE,
 )
 _EPOCH = re.compile(

@@ -16,9 +16,27 @@ SIGNALS = {"older-task-forgotten": "one task's metric gets clearly worse while a
 _PHASES = {"train", "val", "valid", "validation", "test", "eval", "dev"}
 _HIGHER = {
     "acc", "accuracy", "f1", "auc", "map", "recall", "precision", "score", "bleu", "rouge", "reward", "em", "success",
-    "sr", "win", "winrate", "hits", "pass", "correct",
+    "sr", "win", "winrate", "hits", "pass", "correct", "top", "miou", "iou", "dice", "r", "ndcg", "mrr", "exact",
 }  # fmt: skip
-_LOWER = {"loss", "error", "ppl", "perplexity", "mse", "mae", "rmse", "wer", "cer", "bpb", "nll", "ce"}
+_LOWER = {
+    "loss",
+    "error",
+    "ppl",
+    "perplexity",
+    "mse",
+    "mae",
+    "rmse",
+    "wer",
+    "cer",
+    "bpb",
+    "nll",
+    "ce",
+    "err",
+    "bpc",
+    "eer",
+}
+_NO_PARTS = {"ppl", "perplexity", "wer", "cer", "bpb", "bpc", "err", "eer"}
+"""low is good, and no model adds them up: they need no word for the phase"""
 _STATISTICS = {
     "std", "var", "stdev", "stddev", "variance", "min", "max", "median", "frac", "fraction", "ratio", "share", "zero",
     "count", "num", "n", "length", "len", "entropy", "margin", "quantile", "percentile", "spread", "range", "sum",
@@ -37,7 +55,8 @@ def task_groups(series: Sequence[Series]) -> list[list[Series]]:
         words = words_without_digits(row)
         kinds = words & (_HIGHER | _LOWER)
         # `acc_A` beside `acc_B` needs no word for the phase; losses of two parts of a model do.
-        held_out = bool(words & (_PHASES - {"train"})) or (bool(kinds & _HIGHER) and not words & _PHASES)
+        of_its_own = bool(kinds & (_HIGHER | _NO_PARTS))
+        held_out = bool(words & (_PHASES - {"train"})) or (of_its_own and not words & _PHASES)
         rest = words - _PHASES - kinds
         if words & _STATISTICS:
             continue

@@ -13,6 +13,8 @@ _SIGNS = (
 )  # fmt: skip
 _RESUMED = re.compile(
     rb"\bresum(?:ing|ed)\b[^\n]{0,40}\b(?:from|training|run|at)\b"
+    rb"|\bresume\b[^\n]{0,30}\bfrom\b[^\n]{1,120}\b(?:step|epoch|iter|iteration|update)s?\b"
+    rb"|\b(?:auto-?)?resum\w*\b[^\n]{0,30}\b(?:checkpoint|ckpt|snapshot)\b[^\n]{0,80}\b(?:step|epoch|iter|iteration)s?\b"
     rb"|\[resume\]|\brequeued\b|\bresum(?:ing|ed) (?:step|epoch|iter)"
     rb"|\bcontinu(?:es?|ed|ing)\b[^\n]{0,30}\b(?:from|at|with) (?:the |last |latest |step|epoch|iter|checkpoint|ckpt)"
     rb"|\b(?:loaded|restored) (?:from )?(?:(?:the|last|latest|model|training) ){0,3}(?:checkpoint|state)\b[^\n]{0,200}"
