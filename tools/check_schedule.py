@@ -69,10 +69,11 @@ def _unlogged(run: Run, plan: Plan) -> ScheduleReport:
     if goal is None:
         raise NoData("neither a learning rate nor a loss was logged to compare the plan with")
     loss = goal.series
-    if not plan.unit and (unit := planned_changes.stepped_per(program_of(run))):
+    called = "" if plan.unit else planned_changes.stepped_per(program_of(run))
+    if called:
         # Steps of which nobody knows how many make an epoch are more than there are epochs.
-        counted = counts(loss, unit, run.once(batches_per_epoch)) or [loss.at]
-        plan = replace(plan, unit=unit) if planned_changes.cut_short(plan, goal, counted[-1]) else plan
+        counted = counts(loss, called, run.once(batches_per_epoch)) or [loss.at]
+        plan = replace(plan, unit=called) if planned_changes.cut_short(plan, goal, counted[-1]) else plan
         return _report(plan, loss, plan.at(counted[-1]), None, planned_changes.detect(plan, goal, counted[-1]))
     unit = plan.unit or loss.axis
     counted = counts(loss, "epoch" if unit == "epoch" else "step", run.once(batches_per_epoch))
