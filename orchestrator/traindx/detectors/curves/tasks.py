@@ -44,6 +44,8 @@ _STATISTICS = {
 }  # fmt: skip
 """words that name a property of one metric's values, no task: a spread may well fall while the level rises"""
 FORGOTTEN = 0.15
+GIVEN_BACK = 0.1
+"""of what was gained, that a metric which improved may stand below its best at the end"""
 MOST_WORDS = 3
 """words that name a task"""
 
@@ -77,7 +79,7 @@ def detect(series: Sequence[Series]) -> list[Signal]:
         scored = [(_lost(row, higher), row) for row in rows]
         (lost, worst), (kept, best) = max(scored, key=lambda pair: pair[0]), min(scored, key=lambda pair: pair[0])
         gained = _gained(best, higher)
-        if lost < FORGOTTEN or kept > FORGOTTEN / 3 or gained <= 0:
+        if lost < FORGOTTEN or gained <= 0 or (kept > FORGOTTEN / 3 and not _holds(best, higher, gained)):
             continue
         top = int(np.argmax(worst.values) if higher else np.argmin(worst.values))
         end = ends(worst)[1]
@@ -106,6 +108,12 @@ def _lost(row: Series, higher: bool) -> float:
     best = float(row.values.max() if higher else row.values.min())
     end = ends(row)[1]
     return (best - end if higher else end - best) / max(abs(best), 1e-12)
+
+
+def _holds(row: Series, higher: bool, gained: float) -> bool:
+    """Whether a metric has kept nearly all that it gained: near nought a share of its best says little."""
+    best, end = float(row.values.max() if higher else row.values.min()), ends(row)[1]
+    return abs(best - end) <= GIVEN_BACK * gained
 
 
 def _gained(row: Series, higher: bool) -> float:

@@ -47,10 +47,12 @@ def cut_short(plan: Plan, goal: Objective, counted: Numbers) -> bool:
     low = np.flatnonzero(expected < NEXT_TO_NOTHING * float(np.nanmax(expected)))
     if not len(low) or low[0] < FEWEST:
         return False
-    before, there = (
-        float(np.nanmedian(values[max(0, part - 1) : part + 2])) for part in (int(low[0]) // 2, int(low[0]))
+    there = int(low[0])
+    before, then, end = (
+        float(np.nanmedian(values[max(0, at - 1) : at + 2])) for at in (there // 2, there, len(values))
     )
-    return before - there > STILL_FELL * abs(before)
+    # A loss that goes on falling had another rate than the plan says.
+    return before - then > STILL_FELL * abs(before) and then - end <= 2 * (before - then)
 
 
 def detect(plan: Plan, goal: Objective, counted: Numbers) -> list[Signal]:
