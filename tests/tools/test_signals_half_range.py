@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.signal_case import case, check
+from tests.tools.signal_case import Case, case, check
 
 LOG = "".join(f"step {n} loss {2.5 - 0.05 * n:.3f} scale 128\n" for n in range(1, 30))
 OVERFLOWS = "".join(f"NOTE: gradient overflow detected, setting loss scale to: {64 / 2**n}\n" for n in range(12))
@@ -48,24 +48,17 @@ def _files(line: str, log: str = LOG + OVERFLOWS, config: str = "fp16: true\n") 
     return {"train.log": log, "config.yaml": config, "model.py": MODEL.format(line=line)}
 
 
-@pytest.mark.parametrize("line", FOUND)
-def test_what_passes_the_largest_number_is_found(line: str, tmp_path: Path) -> None:
-    check(case("check_hyperparameters", line, _files(line), "half-range-left"), tmp_path)
+HALF = "check_hyperparameters"
+AUTOCAST = "import torch\nwith torch.autocast('cuda'):\n    loss = net(x)\n"
+CASES = [
+    *(case(HALF, line, _files(line), "half-range-left") for line in FOUND),
+    *(case(HALF, line, _files(line), silent="half-range-left") for line in LEFT_ALONE),
+    case(HALF, "no trouble", _files(FOUND[0], LOG), silent="half-range-left"),
+    case(HALF, "bf16", _files(FOUND[0], config="bf16: true\n"), silent="half-range-left"),
+    case(HALF, "autocast", {**_files(FOUND[0]), "train.py": AUTOCAST}, silent="half-range-left"),
+]
 
 
-@pytest.mark.parametrize("line", LEFT_ALONE)
-def test_what_stays_below_it_is_left_alone(line: str, tmp_path: Path) -> None:
-    check(case("check_hyperparameters", line, _files(line), silent="half-range-left"), tmp_path)
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        _files(FOUND[0], LOG),
-        _files(FOUND[0], config="bf16: true\n"),
-        {**_files(FOUND[0]), "train.py": "import torch\nwith torch.autocast('cuda'):\n    loss = net(x)\n"},
-    ],
-    ids=["no trouble", "bf16", "autocast"],
-)
-def test_a_run_that_is_in_no_trouble_or_not_wholly_in_fp16_says_nothing(files: dict[str, str], tmp_path: Path) -> None:
-    check(case("check_hyperparameters", "silent", files, silent="half-range-left"), tmp_path)
+@pytest.mark.parametrize("found", CASES, ids=lambda found: found.label)
+def test_a_signal_fires_where_it_must_and_only_there(found: Case, tmp_path: Path) -> None:
+    check(found, tmp_path)
