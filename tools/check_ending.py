@@ -42,9 +42,9 @@ def check_ending(given: Input, run: Run) -> EndReport:  # noqa: ARG001 - every t
     tail = _tail(run) if goal is None else None
     if tail is None:
         raise NoData("no text log whose end could be looked at")
-    return EndReport(
-        source=tail.source, last_lines=_shown(tail), signals=[*ending.before_training(tail, run.errors), *waiting]
-    )
+    counted = any(row.source == tail.source and row.axis != "row" and len(row) > 1 for row in run.series)
+    begun = [] if counted else ending.before_training(tail, run.errors)
+    return EndReport(source=tail.source, last_lines=_shown(tail), signals=[*begun, *waiting])
 
 
 def _beside(run: Run, source: str) -> list[Beside]:

@@ -1,6 +1,10 @@
 """The learning rate and its neighbours, against the moment the loss broke."""
 
-from traindx.detectors.curves.objective import objective
+import numpy as np
+
+from traindx.detectors.curves import loss_scale
+from traindx.detectors.curves.objective import Objective, objective
+from traindx.detectors.program import half_range
 from traindx.detectors.settings import (
     batch,
     capacity,
@@ -39,6 +43,7 @@ class HyperparameterReport(ToolOutput):
         **unusual_rate.SIGNALS,
         **warmup.SIGNALS,
         **precision.SIGNALS,
+        **half_range.SIGNALS,
         **regularisation.SIGNALS,
         **batch.SIGNALS,
         **capacity.SIGNALS,
@@ -64,6 +69,7 @@ def check_hyperparameters(given: Input, run: Run) -> HyperparameterReport:  # no
         *capacity.detect(settings, log_heads(run, capacity.MOST_LINES)),
         *batch.detect(settings),
         *(precision.detect(settings, code) or precision.of_program(program_of(run))),
+        *(half_range.detect(code, precision.half_precision(settings)) if _overflows(run, goal) else []),
         *warmup.detect(settings, logged, name, code),
         *clipping.detect(clip, code),
     ]
@@ -75,3 +81,12 @@ def check_hyperparameters(given: Input, run: Run) -> HyperparameterReport:  # no
         clipping=None if clip is None else f"{clip.source}:{clip.line} {clip.key} = {clip.value}",
         signals=signals,
     )
+
+
+def _overflows(run: Run, goal: Objective | None) -> bool:
+    """Whether values left their range: the loss is not finite, the loss scale fell to its floor, or the log says so."""
+    if goal is not None and not np.isfinite(goal.series.values).all():
+        return True
+    if half_range.is_in_trouble(run.errors) or loss_scale.logged(run.series):
+        return True
+    return bool(loss_scale.announced(log_heads(run, loss_scale.MOST_LINES)))

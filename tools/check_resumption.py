@@ -8,7 +8,7 @@ from traindx.detectors.program import restoring
 from traindx.program.followed import program_of
 from traindx.readers import Run, Series
 from traindx.readers.excerpts import read_excerpt
-from traindx.readers.logs.resumed import speaks_of_resuming
+from traindx.readers.logs.resumed import loads_weights_alone, speaks_of_resuming
 from traindx.readers.quoting import fill_quotes
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
@@ -47,6 +47,9 @@ def _is_another_training(loss: Series, index: int, run: Run) -> bool:
     if around is None:
         return False
     lines = read_excerpt(run, around).lines
-    if speaks_of_resuming({line.encode() for line in lines}):
+    said = speaks_of_resuming({line.encode() for line in lines})
+    if said and not (loads_weights_alone(said) and loss.at[index] <= loss.at[0]):
         return False
+    if said:
+        return True
     return resumption.starts_over(loss, index) or resumption.is_another_stage(loss, index, lines)

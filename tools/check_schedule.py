@@ -1,5 +1,6 @@
 """The learning rate as planned by config and code, against what was logged and against the break."""
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -68,6 +69,12 @@ def _unlogged(run: Run, plan: Plan) -> ScheduleReport:
     if goal is None:
         raise NoData("neither a learning rate nor a loss was logged to compare the plan with")
     loss = goal.series
+    called = "" if plan.unit else planned_changes.stepped_per(program_of(run))
+    if called:
+        # Steps of which nobody knows how many make an epoch are more than there are epochs.
+        counted = counts(loss, called, run.once(batches_per_epoch)) or [loss.at]
+        plan = replace(plan, unit=called) if planned_changes.cut_short(plan, goal, counted[-1]) else plan
+        return _report(plan, loss, plan.at(counted[-1]), None, planned_changes.detect(plan, goal, counted[-1]))
     unit = plan.unit or loss.axis
     counted = counts(loss, "epoch" if unit == "epoch" else "step", run.once(batches_per_epoch))
     if not counted:

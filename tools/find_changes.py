@@ -2,11 +2,11 @@
 
 from traindx.contract import Value
 from traindx.detectors.citing import where
-from traindx.detectors.curves import changes
+from traindx.detectors.curves import changes, manifest
 from traindx.detectors.curves.change_point import change_point
 from traindx.detectors.curves.objective import objective
 from traindx.readers import Run
-from traindx.readers.excerpts import read_excerpt
+from traindx.readers.excerpts import read_excerpt, small_texts
 from traindx.readers.quoting import fill_quotes
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 
@@ -49,6 +49,11 @@ def find_changes(given: Input, run: Run) -> ChangeReport:  # noqa: ARG001 - ever
         found += changes.planned(loss, onset, run.settings)
     # What stands there is part of the claims.
     found = [(kind, fill_quotes(place, run)) for kind, place in found]
+    data = [place for kind, place in found if kind.signal == "data-changed-at-onset"]
+    kind = next((kind for kind, place in found if place in data), None)
+    if kind is not None:
+        told = manifest.listed(data[0].quote, small_texts(run))
+        found += [(kind, fill_quotes(place, run)) for place in told]
     at = where(loss, onset)
     return ChangeReport(
         onset=at,

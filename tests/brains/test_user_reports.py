@@ -17,6 +17,11 @@ HEARD = [
     ("only 61 % on the test set", "said-poor-results"),
     ("it was supposed to take 5 hours and is still running", "said-slow"),
     ("ETA 12 hours, already day three", "said-slow"),
+    ("a quarter of the layers, but an epoch takes just as long as before", "said-slow"),
+    ("with the second card it is no faster", "said-slow"),
+    ("the GPU is mostly bored, what can I do?", "said-slow"),
+    ("eine Epoche dauert viel zu lange", "said-slow"),
+    ("how can I make it faster", "said-slow"),
 ]
 NOT_HEARD = [
     "",
@@ -28,6 +33,8 @@ NOT_HEARD = [
     "I estimate the loss every two hours, is the run healthy?",
     "the summary of the run looks odd",
     "is it converged?",
+    "should I train for as long as last time?",
+    "the loss falls no more, is it done?",
     "three epochs so far, ok to go on?",
 ]
 

@@ -60,6 +60,7 @@ def test_a_group_has_several_readings() -> None:
         "loss-fell": {"loss-fell", "loss-fell-far"},
         "lr-above-usual": {"lr-absurd", "lr-far-above-usual"},
         "regularised": {"regularised-absurdly", "regularised-heavily"},
+        "non-finite": {"grad-norm-non-finite", "loss-non-finite"},
     }
 
 

@@ -77,6 +77,11 @@ def test_a_log_without_stamps_or_with_impossible_ones_has_no_times(tmp_path: Pat
         "[resume] loaded ckpt.pt, continuing at epoch 11",
         "=== job 88120 requeued",
         "Continuing training from step 5",
+        "restored last.pt (step 5)",
+        "INFO reloaded weights and optimizer from runs/a/last.ckpt @ iter 5",
+        "Loading state from ckpt/e003.pth, epoch 3",
+        "node is back, restarting from step 5",
+        "picked up at iteration 5",
     ],
 )
 @pytest.mark.parametrize("length", [10, 4_000], ids=["few lines", "a large block"])
@@ -87,7 +92,22 @@ def test_a_resumption_whose_step_goes_on_is_marked(tmp_path: Path, said: str, le
 
 @pytest.mark.parametrize(
     "said",
-    ["Loaded 5 shards from disk, epoch 3", "Resume is disabled", "presumably at step 5", "the loss continues to fall"],
+    [
+        "Loaded 5 shards from disk, epoch 3",
+        "Resume is disabled",
+        "presumably at step 5",
+        "the loss continues to fall",
+        "loaded best.pt (epoch 3) for the test",
+        "stored last.txt (step 5)",
+        "stored last.pt (step 5)",
+        "the best model was loaded from last.pt, epoch 3",
+        "loaded the teacher from big.pt (step 5)",
+        "starting at epoch 1",
+        "wrote last.pt (step 5)",
+        "restored weights of pretrained.pt, epoch 90",
+        "starting epoch 5",
+        "restarting the loader",
+    ],
 )
 def test_other_words_are_no_resumption(tmp_path: Path, said: str) -> None:
     lines = [f"step {step} loss {1 / (step + 1):.4f}" for step in range(10)]

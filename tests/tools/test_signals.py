@@ -201,6 +201,24 @@ RATES: list[tuple[str, Files, set[str], set[str]]] = [
         {"lr-raised-at-onset"},
     ),
     (
+        "a rate that climbs until the loss does",
+        table(train_loss=[*falling(20), 0.9, 2.2, 4.8, 9.1], lr=np.linspace(0.001, 0.9, 24).tolist()),
+        {"lr-climbing-at-onset"},
+        {"lr-unchanged-at-onset", "lr-raised-at-onset"},
+    ),
+    (
+        "a rate that stands where the loss climbs",
+        table(train_loss=[*falling(20), 0.9, 2.2, 4.8, 9.1], lr=[*np.linspace(0.001, 0.01, 5), *[0.01] * 19]),
+        {"lr-unchanged-at-onset"},
+        {"lr-climbing-at-onset"},
+    ),
+    (
+        "a rate that falls where the loss climbs",
+        table(train_loss=[*falling(20), 0.9, 2.2, 4.8, 9.1], lr=np.linspace(0.01, 0.001, 24).tolist()),
+        {"lr-unchanged-at-onset"},
+        {"lr-climbing-at-onset"},
+    ),
+    (
         "a warm-up before a nan",
         table(train_loss=[*falling(20), *[float("nan")] * 4], lr=np.linspace(0.001, 0.01, 24).tolist()),
         {"lr-unchanged-at-onset"},

@@ -40,6 +40,13 @@ def trained(loss: str, before: str = "") -> dict[str, str]:
     return {"train.py": TRAINED.format(loss=loss, before=before)}
 
 
+def told(name: str, after: str, before: str = "") -> Case:
+    """The gradients are there: what is computed now is looked at, not learned from."""
+    program = TRAINED.replace("    opt.step()", f"    {after}\n    opt.step()")
+    files = {"train.py": program.format(loss="loss = out.mean()", before=before)}
+    return case(MATH, f"after the backward pass, {name}", files, silent="math-unguarded")
+
+
 def bad(name: str, loss: str, before: str = "") -> Case:
     return case(MATH, name, trained(loss, before), "math-unguarded", "math-guarded")
 
@@ -95,6 +102,18 @@ CASES = [
     good("a root that is only told", "loss = out.pow(2).mean()\n    rmse = loss.sqrt().item()"),
     good("the norm of gradients",
          "loss = out.mean()\n    g = torch.sqrt(sum((p.grad ** 2).sum() for p in net.parameters()))"),
+    told("the norm of gradients", "norm = torch.sqrt(sum(p.grad.pow(2).sum() for p in net.parameters()))"),
+    told("the norm of gradients, stacked",
+         "norm = torch.stack([p.grad.square().sum() for p in net.parameters()]).sum().sqrt()"),
+    told("the norm of gradients that are there",
+         "norm = sum(p.grad.data.norm(2) ** 2 for p in net.parameters() if p.grad is not None) ** 0.5"),
+    told("the norm of weights", "size = torch.sqrt(sum((p * p).sum() for p in net.parameters()))"),
+    told("the length of a state", "size = out.pow(2).sum().sqrt()"),
+    told("a norm of one's own", "norm = length(net)",
+         "def length(net):\n    return torch.sqrt(sum((p.grad ** 2).sum() for _, p in net.named_parameters()))\n"),
+    bad("a distance, before the next backward pass of the same step",
+        "loss = out.mean()\n    loss.backward()\n    loss = ((out - y) ** 2).sum().sqrt()"),
+    bad("a logarithm of what was learned", "loss = torch.log(out.softmax(-1)).mean()"),
     good("the whole series standardised", "loss = out.mean()",
          "series = torch.randn(900)\nseries = series / series.std()"),
     bad("each column standardised", "loss = out.mean()", "X = torch.randn(900, 8)\nX = (X - X.mean(0)) / X.std(0)"),

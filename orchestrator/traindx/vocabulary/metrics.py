@@ -40,6 +40,8 @@ _PHASES = {
     "entrainement": "train",
     "test": "test",
     "testing": "test",
+    "te": "test",
+    "tst": "test",
 }
 _EPOCH = {
     "epoch",
@@ -72,7 +74,7 @@ _COUNTER_GROUPS = {"time", "trainer", "progress", "train", "valid", "val", "eval
 _AVERAGES = {
     "average", "avg", "mean", "total", "running", "smoothed", "smooth", "ema", "batch", "epoch", "step", "final",
     "current", "cur", "overall", "metrics", "metric", "set", "global", "interval", "minibatch", "objective", "lm",
-    "tot",
+    "tot", "mittlerer", "mittlere", "durchschnittlicher", "moyenne", "media", "medio", "promedio", "gemiddelde",
 }  # fmt: skip
 # Said behind a loss, these words change what it is counted per.
 _PER = {"per", "frame", "tok", "token", "char", "word", "sum", "sample", "dim", "seq", "pixel", "item", "example"}
@@ -243,7 +245,8 @@ def _is_norm(words: list[str]) -> bool:
     return _LIGHTNING_NORM.fullmatch(joined) is not None or joined in {
         "grad norm", "gradient norm", "gradnorm", "gnorm", "total norm", "global norm", "global grad norm",
         "grad 2 norm total", "total grad norm", "grad norm total",
-        "gn", "g norm", "grad", "grads norm", "gradients norm", "global gradient norm", "grad l2",
+        "gradientennorm", "gradienten norm", "norme gradient", "norma gradiente", "norma del gradiente",
+        "norme du gradient", "gn", "g norm", "grad", "grads norm", "gradients norm", "global gradient norm", "grad l2",
     }  # fmt: skip
 
 

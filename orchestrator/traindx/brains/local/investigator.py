@@ -23,6 +23,8 @@ from traindx.vocabulary.kinds import KINDS, WANTED
 from traindx.vocabulary.metrics import measures_memory
 
 MOST_HYPOTHESES = 3
+JUDGED_BY_TWO = frozenset({"adversaries-balanced", "discriminator-wins"})
+"""what two curves say together of which neither is a loss by its name"""
 MOST_EVIDENCE = 8
 WORTH_A_WORD = 0.25
 """from here on, were the answer refuted, a possibility is named beside it"""
@@ -85,7 +87,7 @@ def _weighed(
     """The findings, and the facts behind each cause."""
     standing = _without_a_course(case, weigh(case.catalog, signals, registry, load_weights()))
     roots = [belief for belief in standing.modes if belief.likely]
-    lacking, blind = _unseen(case)
+    lacking, blind = _unseen(case, signals)
     status: Status = "diagnosis_complete"
     if not roots:
         # A run that went through all its steps was seen to the end, however little it logged on the way.
@@ -216,11 +218,12 @@ def _excluded(standing: Standing, named: set[str]) -> list[Excluded]:
     return rows
 
 
-def _unseen(case: Case) -> tuple[list[str], bool]:
+def _unseen(case: Case, signals: Sequence[Signal]) -> tuple[list[str], bool]:
     """What the complaint is about and the folder does not show, and whether that is everything it is about."""
     context = case.context
     seen = {
-        "series": any(row.loss and row.points >= FEWEST_POINTS for row in context.series),
+        "series": any(row.loss and row.points >= FEWEST_POINTS for row in context.series)
+        or any(signal.id in JUDGED_BY_TWO for signal in signals),
         "errors": bool(context.errors),
         "code": bool(context.artifacts.model_code),
         "settings": bool(context.settings),

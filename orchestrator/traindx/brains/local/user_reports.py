@@ -47,7 +47,13 @@ HEARD = (
         "you say that training is slow",
         r"\b(?:slow(?:er|ly|s)?|takes? (?:forever|ages|too long|so long|longer)|throughput|bottleneck"
         r"|(?:gpu|device)s? (?:is |are |sits? |mostly )?idle|(?:low|no|0 ?%|poor) (?:gpu )?util\w*"
-        r"|gpu[- ]?util\w*|(?:hours|minutes) per (?:step|epoch)|langsam\w*|lento)\b"
+        r"|gpu[- ]?util\w*|(?:hours|minutes) per (?:step|epoch)|langsam\w*|lento"
+        r"|(?:takes?|took|taking|needs?) (?:just )?(?:as|that|this|very|much too) long"
+        r"|takes? (?:half|all) (?:a|the) (?:day|night)"
+        r"|(?:no|not (?:any|a bit|much)) (?:faster|quicker)"
+        r"|(?:run|train|go|get|make)\w* (?:it |this )?(?:faster|quicker)"
+        r"|(?:gpu|card|device)s? (?:is |are |stays? |sits? )?(?:mostly |nearly |almost )?(?:bored|cold|quiet|waiting)"
+        r"|dauert (?:\w+ ){0,3}(?:ewig|lange?|zu lang\w*)|trop lent\w*)\b"
         # `the estimate was 20 hours, it is still running on day two`
         r"|\b(?:estimat\w+|eta|predicted|supposed to|should have)\b[^.!?\n]{0,60}\b(?:hours?|days?|minutes?)\b"
         r"[^.!?\n]{0,40}\b(?:now|still|already|day)\b",

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from traindx.contract import Fact, Signal
+from traindx.contract import Fact, Signal, SignalKind
 from traindx.detectors.citing import cite, where
 from traindx.detectors.curves.objective import Objective
 from traindx.detectors.curves.shape import Numbers
 from traindx.detectors.curves.untrained import better_untrained
 from traindx.readers.model import Series
 
-SIGNALS = {
+SIGNALS: dict[str, str | SignalKind] = {
     "loss-diverged": "the loss rose above its best level and stayed there",
     "loss-above-its-start": "the loss rose from its first value and never recovered",
     "loss-shifted-level": "the loss jumped to a higher level in one step and kept improving from there",
     "loss-stepped-level": "the loss went to a higher level in one step and stays there, below its start",
-    "loss-non-finite": "the loss is NaN or Inf from some point on",
+    "loss-non-finite": SignalKind("the loss is NaN or Inf from some point on", group="non-finite"),
     "loss-non-finite-briefly": "single values are NaN or Inf and the curve continues",
     "loss-non-finite-from-start": "the first loss is already NaN or Inf",
     "loss-climbed-before-nan": "the loss climbed right before it became NaN or Inf",

@@ -70,8 +70,9 @@ KINDS = (
         "data-changed-at-onset",
         "the data changed",
         r"\b(?:stage|phase|curriculum|level|task)\b.{0,40}(?:->|=>|→|\d|start|begin|enter|switch|next|now)"
-        r"|\b(?:switch|chang|load|next|new|enter|start)\w*\b.{0,30}"
-        r"\b(?:data ?set|shard|corpus|domain|stage|curriculum|split)\b"
+        r"|\b(?:switch|chang|load|next|new|enter|start|mov|advanc|proceed)\w*\b.{0,30}"
+        r"\b(?:data ?sets?|shards?|corpus|domain|stage|curriculum|split|blend|mixture|source|bucket|subset"
+        r"|partition|part)\b"
         r"|\b(?:read|open|load|us|stream)\w*\b.{0,80}\.(?:parquet|[ct]sv|jsonl?|np[yz]|tfrecord|tar|bin|h5|arrow|txt)\b",
         r"stage|phase|curriculum|data ?set|shard|domain|corpus|task|source|difficulty",
     ),

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from traindx.contract import Fact, Signal
+from traindx.contract import Fact, Signal, SignalKind
 from traindx.detectors.citing import cite, moment, where
 from traindx.detectors.curves.objective import Objective
 from traindx.readers.model import Series
 
-SIGNALS = {
+SIGNALS: dict[str, str | SignalKind] = {
     "grad-norm-exploded-before-onset": "the gradient norm grew by orders of magnitude before the loss broke",
     "grad-norm-jumped-at-onset": "the gradient norm jumped together with the loss",
     "grad-norm-calm-at-onset": "the gradient norm stays in its normal range where the loss breaks",
     "grad-norm-burst": "the gradient norm briefly burst to a hundred times its usual size",
     "grad-norm-exploded": "the gradient norm grew by orders of magnitude and stayed there",
     "grad-norm-steady": "the gradient norm stayed in its usual range to the end",
-    "grad-norm-non-finite": "the gradient norm is NaN or Inf from some point on to the end",
+    "grad-norm-non-finite": SignalKind(
+        "the gradient norm is NaN or Inf from some point on to the end", group="non-finite"
+    ),
     "grad-norm-faded": "the gradient norm fades to nothing while the loss stays high",
     "grad-norm-tiny": "the gradient norm is close to zero from the start",
 }

@@ -39,6 +39,10 @@ CRAWLING = 3.0
 STEADY = 1.2
 LONG_WAIT = 0.3
 """seconds a step: shorter waits are those of toys"""
+NEARLY_ALL, SHORT_WAIT = 0.9, 0.1
+"""where hardly anything but waiting is left of a step, a shorter wait tells as much"""
+NOTICED = 60.0
+"""seconds that a run must lose in all for a slower pace to be worth a word; a busy machine does that to small runs"""
 FLOORS = 9
 RISEN = 2.5
 MOSTLY = 0.7
@@ -57,7 +61,9 @@ _DATA = re.compile(
 _STEP = re.compile(
     r"^(?:perf|time|timing|timer|profile|train)?[/_. ]*(?:(?:step|iter(?:ation)?|batch|total|train_step)"
     r"[_ ]?)?(?:time|dt|ms|sec(?:onds)?|duration|latency)(?:[_ ]?(?:per|/)?[_ ]?(?:step|iter|it|batch|ms|s))?$"
-    r"|^s/(?:it|iter|step|batch)$",
+    r"|^s/(?:it|iter|step|batch)$"
+    r"|^(?:time[/_. ]*)?(?:compute|fwd|forward|fwd[+_&-]bwd|forward[+_ ]backward|fb)[_ ]?(?:time|ms|s|sec)?$"
+    r"|^(?:time[/_. ]*)?(?:model|train|gpu)[_ ](?:time|ms|s|sec)$",
     re.IGNORECASE,
 )
 _EPOCH = re.compile(
@@ -110,7 +116,8 @@ def _waiting(series: Sequence[Series]) -> list[Signal]:
         claim = f"`{data.original}` is {waited:.3g} {unit} of a step of {whole_step:.3g} {unit}: {share:.0%}"
         facts: dict[str, Fact] = {"wait_share": f"{share:.0%}", "wait_time": waited, "wait_series": data.original}
         places = [cite(data, len(data) - 1, claim), cite(step, int(same[-1]), "the whole step")]
-        long = waited >= LONG_WAIT * (1_000 if unit == "ms" else 1)
+        least = SHORT_WAIT if share >= NEARLY_ALL else LONG_WAIT
+        long = waited >= least * (1_000 if unit == "ms" else 1)
         name = "loader-starves-device" if share >= STARVING and long else "loader-takes-time"
         return [Signal(id=name, claim=claim, citations=places, facts=facts)]
     return []
@@ -220,9 +227,20 @@ def _slower(row: Series, costs: Numbers, skipped: int, faster: bool, closer: Clo
     }
     places = [cite(*onset, "the first step at the new pace"), cite(row, skipped, "the pace early on")]
     places.append(cite(row, len(row) - 1, claim))
-    return Signal(
-        id="steps-crawl" if ratio >= CRAWLING else "steps-slow-down", claim=claim, citations=places, facts=facts
-    )
+    if ratio >= CRAWLING:
+        return Signal(id="steps-crawl", claim=claim, citations=places, facts=facts)
+    lost = None if faster else _seconds_lost(row, since, float(np.median(early)))
+    strength = 1.0 if lost is None else min(1.0, max(0.05, lost / NOTICED))
+    return Signal(id="steps-slow-down", claim=claim, strength=strength, citations=places, facts=facts)
+
+
+def _seconds_lost(row: Series, since: int, early: float) -> float | None:
+    """How much longer the run took for its slower steps; None where the file does not say in what it counts time."""
+    second = {"ms": 1e-3, "s": 1.0}.get(row.unit or ("ms" if row.original.lower().endswith("ms") else ""))
+    if second is None or row.axis != "step" or len(row) - since < 2:
+        return None
+    steps = float(row.at[-1] - row.at[since])
+    return max(0.0, float(np.median(row.values[since:])) - early) * second * steps
 
 
 def _floor_rises(costs: Numbers) -> bool:

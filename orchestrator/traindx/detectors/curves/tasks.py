@@ -16,9 +16,27 @@ SIGNALS = {"older-task-forgotten": "one task's metric gets clearly worse while a
 _PHASES = {"train", "val", "valid", "validation", "test", "eval", "dev"}
 _HIGHER = {
     "acc", "accuracy", "f1", "auc", "map", "recall", "precision", "score", "bleu", "rouge", "reward", "em", "success",
-    "sr", "win", "winrate", "hits", "pass", "correct",
+    "sr", "win", "winrate", "hits", "pass", "correct", "top", "miou", "iou", "dice", "r", "ndcg", "mrr", "exact",
 }  # fmt: skip
-_LOWER = {"loss", "error", "ppl", "perplexity", "mse", "mae", "rmse", "wer", "cer", "bpb", "nll", "ce"}
+_LOWER = {
+    "loss",
+    "error",
+    "ppl",
+    "perplexity",
+    "mse",
+    "mae",
+    "rmse",
+    "wer",
+    "cer",
+    "bpb",
+    "nll",
+    "ce",
+    "err",
+    "bpc",
+    "eer",
+}
+_NO_PARTS = {"ppl", "perplexity", "wer", "cer", "bpb", "bpc", "err", "eer"}
+"""low is good, and no model adds them up: they need no word for the phase"""
 _STATISTICS = {
     "std", "var", "stdev", "stddev", "variance", "min", "max", "median", "frac", "fraction", "ratio", "share", "zero",
     "count", "num", "n", "length", "len", "entropy", "margin", "quantile", "percentile", "spread", "range", "sum",
@@ -31,6 +49,8 @@ _AVERAGES = {
 }  # fmt: skip
 """words that say which values of a metric are told: they tell no two tasks apart"""
 FORGOTTEN = 0.15
+GIVEN_BACK = 0.1
+"""of what was gained, that a metric which improved may stand below its best at the end"""
 MOST_WORDS = 3
 """words that name a task"""
 
@@ -42,13 +62,19 @@ def task_groups(series: Sequence[Series]) -> list[list[Series]]:
         words = words_without_digits(row)
         kinds = words & (_HIGHER | _LOWER)
         # `acc_A` beside `acc_B` needs no word for the phase; losses of two parts of a model do.
-        held_out = bool(words & (_PHASES - {"train"})) or (bool(kinds & _HIGHER) and not words & _PHASES)
+        of_its_own = bool(kinds & (_HIGHER | _NO_PARTS))
+        held_out = bool(words & (_PHASES - {"train"})) or (of_its_own and not words & _PHASES)
         rest = words - _PHASES - _AVERAGES - kinds
         if words & _STATISTICS:
             continue
         if len(kinds) == 1 and held_out and 1 <= len(rest) <= MOST_WORDS:
-            groups.setdefault((row.source, row.axis, kinds.pop()), []).append(row)
+            groups.setdefault((_home(row), row.axis, kinds.pop()), []).append(row)
     return [rows for rows in groups.values() if len(rows) > 1]
+
+
+def _home(row: Series) -> str:
+    """The file that a metric stands in; the folder where each metric has a file of its own, as MLflow keeps them."""
+    return row.source.removesuffix(row.original) if row.source.endswith(f"/{row.original}") else row.source
 
 
 def detect(series: Sequence[Series]) -> list[Signal]:
@@ -58,7 +84,7 @@ def detect(series: Sequence[Series]) -> list[Signal]:
         scored = [(_lost(row, higher), row) for row in rows]
         (lost, worst), (kept, best) = max(scored, key=lambda pair: pair[0]), min(scored, key=lambda pair: pair[0])
         gained = _gained(best, higher)
-        if lost < FORGOTTEN or kept > FORGOTTEN / 3 or gained <= 0:
+        if lost < FORGOTTEN or gained <= 0 or (kept > FORGOTTEN / 3 and not _holds(best, higher, gained)):
             continue
         top = int(np.argmax(worst.values) if higher else np.argmin(worst.values))
         end = ends(worst)[1]
@@ -87,6 +113,12 @@ def _lost(row: Series, higher: bool) -> float:
     best = float(row.values.max() if higher else row.values.min())
     end = ends(row)[1]
     return (best - end if higher else end - best) / max(abs(best), 1e-12)
+
+
+def _holds(row: Series, higher: bool, gained: float) -> bool:
+    """Whether a metric has kept nearly all that it gained: near nought a share of its best says little."""
+    best, end = float(row.values.max() if higher else row.values.min()), ends(row)[1]
+    return abs(best - end) <= GIVEN_BACK * gained
 
 
 def _gained(row: Series, higher: bool) -> float:

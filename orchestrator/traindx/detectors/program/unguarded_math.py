@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from traindx.contract import Fact, Signal, Value
 from traindx.detectors.citing import cite_line
+from traindx.detectors.program.squares import is_sum_of_squares
 from traindx.program.analysis import Analysis
 from traindx.program.library.mathematics import PARTIAL
 from traindx.program.queries import loops_with, spelled
@@ -30,6 +31,7 @@ _LOG_OF_SPREAD = re.compile(r"log_?(?:var|std|sigma|scale|prob|s2|sd)|\blv\b|var
 _LARGEST_EXPONENT = 88.0
 """what single precision can still hold"""
 _EDGE_OF_ARC = 1 - 1e-9
+_ROOTS = frozenset({"square root", "fractional power"})
 
 
 class Unguarded(Value):
@@ -70,11 +72,28 @@ def _that_count(analysis: Analysis) -> Iterator[Event]:
     trace = analysis.trace
     learning = loops_with(trace, "backward")
     told = {id(_owner(event.place.node)) for event in trace.of("sync")}
+    backwards = trace.of("backward")
     for event in trace.of("math"):
+        if _is_root_of_nothing_learned(event, backwards):
+            continue
         trains = any(id(turn.loop.node) in learning for turn in event.turns)
         open_to_all = event.at >= trace.main or trains or bool(event.facts["inside"])
         if id(event.place.node) not in told and _counts(event, open_to_all):
             yield event
+
+
+def _is_root_of_nothing_learned(event: Event, backwards: Sequence[Event]) -> bool:
+    """Whether it is the root of what is never negative, taken when the gradients of this turn are there already.
+
+    Nought has a root; only its gradient is infinite, and nothing asks for one: `norm = sqrt(sum(p.grad ** 2))`.
+    """
+    given, operand = event.facts["range"], event.facts["operand"]
+    if event.facts["operation"] not in _ROOTS or event.facts.get("inverse"):
+        return False
+    if given.low < 0 and not is_sum_of_squares(operand):
+        return False
+    here = [row.at for row in backwards if row.path and row.path == event.path[: len(row.path)]]
+    return bool(here) and max(here) < event.at
 
 
 def _owner(node: ast.AST) -> ast.AST | None:

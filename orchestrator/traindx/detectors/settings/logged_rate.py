@@ -18,12 +18,15 @@ from traindx.readers.model import Series, Setting
 SIGNALS = {
     "lr-raised-at-onset": "the learning rate was raised exactly where the loss broke",
     "lr-unchanged-at-onset": "the learning rate was the same before and after the loss broke",
+    "lr-climbing-at-onset": "the learning rate was still climbing, and higher than ever, where the loss broke",
     "lr-zero-before-end": "the learning rate is zero for a large part of the run",
     "lr-annealed": "the logged learning rate decayed to its floor by the end of the run",
 }
 
 # A change below half again as much does not break a run that was stable; noise in logged rates stays far below.
 RAISED = 1.5
+CLIMBED, FEWEST_RISING = 1.25, 4
+"""how much higher than at two thirds of the way a climbing rate stands at the break, and points that show it"""
 SHAPES_A_RESTART = re.compile(r"restart|cycle|milestone|t_0|t_mult|max_lr|peak|anneal", re.IGNORECASE)
 SHAPES_A_DECAY = re.compile(
     r"t_max|total_steps|decay_steps|step_size|gamma|milestone|num_training_steps|lr_decay|decay_iters|t_0",
@@ -95,11 +98,30 @@ def changed_at_break(found: RateAtBreak | None, settings: Sequence[Setting], set
     if found is None:
         return []
     rate, at = found.rate, found.at
+    climbed = math.isfinite(float(found.loss.values[found.onset]))  # a NaN out of the blue tells nothing of the rate
+    if found.raised is None and climbed and (since := _climbing_since(rate, at)) is not None:
+        low, now = float(rate.values[since]), float(rate.values[at])
+        claim = (
+            f"the learning rate had climbed from {low:.4g} to {now:.4g} at {where(rate, at)}, higher than ever before,"
+            " where the loss broke"
+        )
+        places = [cite(rate, since, f"the learning rate is {low:.4g}"), cite(rate, at, claim)]
+        return [Signal(id="lr-climbing-at-onset", claim=claim, citations=places)]
     if found.raised is None:
         now = float(rate.values[at])
         claim = f"the learning rate was {found.before:.4g} before and {now:.4g} at the break ({where(rate, at)})"
         return [Signal(id="lr-unchanged-at-onset", claim=claim, citations=[cite(rate, at, claim)])]
     return [_raised(found, found.raised, settings, setting)]
+
+
+def _climbing_since(rate: Series, at: int) -> int | None:
+    """A point at two thirds of the way to the break from which on the rate rose, and clearly so; None where none is."""
+    since = (2 * at) // 3
+    rising = rate.values[since : at + 1]
+    if len(rising) < FEWEST_RISING or not np.isfinite(rising).all() or bool((np.diff(rising) < 0).any()):
+        return None
+    low, now = float(rising[0]), float(rising[-1])
+    return since if 0 < CLIMBED * low <= now and now >= float(rate.values[: at + 1].max()) else None
 
 
 def _raised(found: RateAtBreak, step: int, settings: Sequence[Setting], setting: Setting | None) -> Signal:

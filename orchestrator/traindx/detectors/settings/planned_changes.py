@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from traindx.contract import Fact, Signal
@@ -9,7 +11,9 @@ from traindx.detectors.citing import cite, where
 from traindx.detectors.curves.objective import Objective
 from traindx.detectors.curves.shape import Numbers
 from traindx.detectors.settings.schedule_counts import cite_plan
-from traindx.detectors.settings.scheduler_settings import Plan
+from traindx.detectors.settings.scheduler_settings import Plan, Unit
+from traindx.program.analysis import Analysis
+from traindx.program.queries import loops_with
 from traindx.readers.model import Series
 
 SIGNALS = {
@@ -20,6 +24,35 @@ SIGNALS = {
 RAISED = 1.5
 NOTHING = 1e-3
 LOST_SHARE = 0.1
+FEWEST = 3
+NEXT_TO_NOTHING, STILL_FELL = 0.05, 0.05
+"""of the peak rate, where a run hardly learns any more; of its level, what a loss on its way must have lost before"""
+
+
+def stepped_per(analyses: Sequence[Analysis]) -> Unit:
+    """Where the program steps its schedulers: once per batch (`step`), once per epoch; empty where unclear."""
+    found: set[Unit] = set()
+    for analysis in analyses:
+        backwards = analysis.trace.of("backward")
+        learning = loops_with(analysis.trace, "backward")
+        for event in analysis.trace.of("schedule"):
+            if event.loop is not None and id(event.loop.node) in learning:
+                found.add("step" if any(row.loop is event.loop for row in backwards) else "epoch")
+    return found.pop() if len(found) == 1 else ""
+
+
+def cut_short(plan: Plan, goal: Objective, counted: Numbers) -> bool:
+    """Whether the loss was still on its way down when the planned rate came next to nothing."""
+    expected, values = plan.at(counted), goal.costs
+    low = np.flatnonzero(expected < NEXT_TO_NOTHING * float(np.nanmax(expected)))
+    if not len(low) or low[0] < FEWEST:
+        return False
+    there = int(low[0])
+    before, then, end = (
+        float(np.nanmedian(values[max(0, at - 1) : at + 2])) for at in (there // 2, there, len(values))
+    )
+    # A loss that goes on falling had another rate than the plan says.
+    return before - then > STILL_FELL * abs(before) and then - end <= 2 * (before - then)
 
 
 def detect(plan: Plan, goal: Objective, counted: Numbers) -> list[Signal]:

@@ -24,7 +24,7 @@ _WHOLLY = {"16-true", "fp16-true", "pure_fp16", "o3"}
 def detect(settings: Sequence[Setting], code: Sequence[CodeUnit]) -> list[Signal]:
     """Whether the run computes in fp16, and whether its weights are fp16 as well."""
     found = []
-    half = next((row for row in settings if _is_half(row)), None)
+    half = half_precision(settings)
     if half is not None:
         claim = f"`{half.key}` = {half.value}: the run computes in half precision"
         found.append(Signal(id="half-precision", claim=claim, citations=[cite_setting(half, claim)]))
@@ -34,6 +34,11 @@ def detect(settings: Sequence[Setting], code: Sequence[CodeUnit]) -> list[Signal
     elif half is not None or any("half-weights" in unit.traits for unit in code):
         found.extend(_weights_in_half(settings, code, half))
     return found
+
+
+def half_precision(settings: Sequence[Setting]) -> Setting | None:
+    """The setting that asks for fp16."""
+    return next((row for row in settings if _is_half(row)), None)
 
 
 def of_program(analyses: Sequence[Analysis]) -> list[Signal]:

@@ -2,9 +2,9 @@
 
 ## What it finds
 A schedule whose length is given in epochs and that steps once per batch; one whose length is given in batches and that
-steps once per epoch; a schedule as long as one epoch that steps through all of them; a scheduler that steps before the
-optimizer in every iteration; `ReduceLROnPlateau` that takes the rise of an accuracy, or the fall of a loss, for no
-progress.
+steps once per epoch; a warm-up that is longer than the run, because it counts epochs; a schedule as long as one epoch that
+steps through all of them; a scheduler that steps before the optimizer in every iteration; `ReduceLROnPlateau` that takes the
+rise of an accuracy, or the fall of a loss, for no progress.
 
 ## Why it matters
 A schedule meant for the whole run is over within the first epoch, or hardly begins.
@@ -68,9 +68,14 @@ def check(analysis: Analysis) -> Iterator[Finding]:
 
 def _rate(made: Made, event: Event, training: set[int], trace: Trace) -> Finding | None:
     kind = class_of(made)
-    if kind not in _LENGTH or event.loop is None or made.place is None or len(event.turns) < 1:
+    if (
+        (kind not in _LENGTH and kind != "SequentialLR")
+        or event.loop is None
+        or made.place is None
+        or len(event.turns) < 1
+    ):
         return None
-    at, name = _LENGTH[kind]
+    at, name = _LENGTH.get(kind, (-1, ""))
     length = made.argument(at, name)
     per_batch = id(event.loop.node) in training and len(event.turns) > 1
     # Where it steps per batch as well, this one is for the batches that are left over.
@@ -82,6 +87,8 @@ def _rate(made: Made, event: Event, training: set[int], trace: Trace) -> Finding
         return _finding(made, event, kind, name, "in epochs", "once per batch")
     if per_epoch and (counted or (kind in _BY_STEP and counted)):
         return _finding(made, event, kind, name, "in batches", "once per epoch")
+    if per_epoch and _never_warm(made, epochs):
+        return _finding(made, event, kind, "warm-up", "in batches", "once per epoch")
     return None
 
 
@@ -103,7 +110,11 @@ def _declared(event: Event) -> Finding | None:
     """A scheduler that a Lightning module hands over: its length in epochs and `interval: step`, or the reverse."""
     made = event.subject
     kind = class_of(made) if isinstance(made, Made) else ""
-    if not isinstance(made, Made) or kind not in _LENGTH or made.place is None:
+    if not isinstance(made, Made) or made.place is None:
+        return None
+    if event.facts["interval"] != "step" and _never_warm(made, event.facts["epochs"]):
+        return _finding(made, _interval(event), kind, "warm-up", "in batches", "once per epoch")
+    if kind not in _LENGTH:
         return None
     at, name = _LENGTH[kind]
     length = made.argument(at, name)
@@ -188,6 +199,32 @@ def _finding(made: Made, event: Event, kind: str, name: str, unit: str, rate: st
         },
         also=((made.place, f"`{name}` is given {unit}"),) if made.place is not None else (),
     )
+
+
+def _never_warm(made: Made, epochs: Value | None) -> bool:
+    """Whether the warm-up of a schedule that steps once per epoch is longer than all epochs there are."""
+    most = number(epochs) if epochs is not None else None
+    length = _warm_up(made)
+    return most is not None and length is not None and length > most > 0
+
+
+def _warm_up(made: Made) -> float | None:
+    """How many of its steps a schedule rises for, where that is a number that is known."""
+    kind = class_of(made)
+    if kind == "SequentialLR":
+        parts = getattr(made.argument(1, "schedulers"), "items", [])
+        first = parts[0] if parts and isinstance(parts[0], Made) else None
+        ends = getattr(made.argument(2, "milestones"), "items", [])
+        rises = first is not None and _warm_up(first) is not None
+        return number(ends[0]) if rises and ends else None
+    if kind.endswith("_with_warmup"):
+        given = made.argument(1, "num_warmup_steps")
+        return number(given) if given is not None else None
+    if kind != "LinearLR":
+        return None
+    start, length = made.argument(1, "start_factor"), made.argument(3, "total_iters")
+    begins = number(start) if start is not None else 1 / 3
+    return number(length) if length is not None and begins is not None and begins < 1 else None
 
 
 def _holds_training(loop: Loop, trace: Trace) -> bool:

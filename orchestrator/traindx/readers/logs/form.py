@@ -27,7 +27,7 @@ _BREAK = re.compile(r"[,;\t(){}\[\]]|\s[-–—]+\s|-->?|=>|\|")  # noqa: RUF001
 _BARS = re.compile(r"\|([^|\s][^|]{0,40})\|\s*[:=]?\s*$")
 # `475ms step_avg:` and `12%|###|`: what clings to a number belongs to it, not to the name of the next.
 _UNIT = re.compile(
-    r"^(?: (?:[mun]?s|secs?|seconds|[KMGT]i?B|%)(?=[^\w.=:])|(?:[A-Za-zµ]{1,12}(?:/[A-Za-z]{1,12})?|%)(?=[^\w.]|$))"
+    r"^(?: (?:[mun]?s|secs?|seconds|[KMGT]i?B|%)(?=[^\w.=:/])|(?:[A-Za-zµ]{1,12}(?:/[A-Za-z]{1,12})?|%)(?=[^\w.]|$))"
 )
 # `Epoch [1/10], Step [100/600]` and `lr=[1e-05]`: the name stands before the bracket.
 _BRACKETED = re.compile(r"([A-Za-z_][\w ]{0,30}?)\s{0,3}[:=]?\s{0,3}[\[(]\s{0,8}$")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from traindx.readers.coverage import Allowance
+from traindx.readers.logs.commas import has_decimal_commas, with_points
 from traindx.readers.logs.form import NUMBER, Form, number, understand
 from traindx.readers.logs.lines import RawBlocks
 from traindx.readers.logs.ranks import labels_ranks, prefix_of
@@ -186,12 +187,13 @@ def read_log(handle: BinaryIO, source: str, allowance: Allowance | None = None) 
     handle.seek(0)
     allowance = allowance or Allowance()
     reader = LogReader(Columns(allowance.points))
-    bulk = None
+    bulk, commas = None, False
     blocks = RawBlocks(handle, _BLOCK, allowance=allowance)
     tables = TextTables(reader.columns)
     for first, block in blocks:
         reader.labelled = reader.labelled or (first == 1 and labels_ranks(block))
-        data = tables.take(first, block)
+        commas = commas or (first == 1 and has_decimal_commas(block))
+        data = tables.take(first, with_points(block) if commas else block)
         if bulk is None and len(data) <= _SMALL:
             reader.block(first, data.decode(errors="replace"))
             continue
@@ -216,5 +218,7 @@ def records_in(text: str) -> int:
     """How many lines or tables of a text look like metrics."""
     reader = LogReader()
     tables = TextTables(reader.columns)
-    reader.block(1, tables.take(1, text.encode(errors="replace")).decode(errors="replace"))
+    data = text.encode(errors="replace")
+    data = with_points(data) if has_decimal_commas(data) else data
+    reader.block(1, tables.take(1, data).decode(errors="replace"))
     return reader.records + tables.rows

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from traindx.readers.logs.commas import has_decimal_commas, with_points
 from traindx.readers.logs.ranks import labels_ranks
 from traindx.readers.logs.textlog import LogReader
 from traindx.readers.model import Series
@@ -43,7 +44,8 @@ def _between(run: Run, series: Series, first: int, last: int) -> Series | None:
 def _in_log(run: Run, series: Series, begin: int, lines: list[str]) -> Series | None:
     head = "\n".join(run.lines(series.source, 1, _HEAD)).encode()
     reader = LogReader(labelled=labels_ranks(head))
-    reader.block(begin, "\n".join(lines))
+    text = "\n".join(lines)
+    reader.block(begin, with_points(text.encode()).decode() if has_decimal_commas(head) else text)
     # The first rank that is met gets no label: the one that is asked for is known by the line of its first point.
     wanted = series.original.rpartition(":")[2]
     found = [row for row in reader.columns.series(series.source) if row.original.rpartition(":")[2] == wanted]
