@@ -34,6 +34,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-device-memory",
         [
+            "RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`",
             "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 23.69 GiB total)",
             "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 1.50 GiB. GPU 0 has 64 GiB",
             "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB. GPU 0 has a total capacity of"
@@ -50,6 +51,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-device-assert",
         [
+            "RuntimeError: cuDNN error: CUDNN_STATUS_EXECUTION_FAILED",
             "RuntimeError: CUDA error: device-side assert triggered",
             "torch.AcceleratorError: CUDA error: device-side assert triggered",
         ],
@@ -83,6 +85,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-device-mismatch",
         [
+            "ValueError: Must flatten tensors on the same device but got both cuda:0 and meta",
             "RuntimeError: Expected all tensors to be on the same device, but found at least two"
             " devices, cuda:0 and cpu!",
             "RuntimeError: Input type (torch.FloatTensor) and weight type (torch.cuda.FloatTensor) should be the same",
@@ -127,7 +130,11 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-evicted",
         [],
-        ["Reason:         Evicted", "Warning  Evicted  14m  kubelet  Usage of EmptyDir volume exceeds the limit"],
+        [
+            "Reason:         Evicted",
+            "Warning  Evicted  14m  kubelet  Usage of EmptyDir volume exceeds the limit",
+            "004 (1234.000.000) 2024-05-01 10:12:11 Job was evicted.",
+        ],
     ),
     (
         "error-shapes",
@@ -201,6 +208,9 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-cuda-environment",
         [
+            "RuntimeError: cuDNN error: CUDNN_STATUS_INTERNAL_ERROR",
+            "RuntimeError: CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling `cublasGemmEx(handle, opa, opb, m, n)`",
+            "jaxlib._jax.XlaRuntimeError: INTERNAL: the library was not initialized",
             "RuntimeError: The NVIDIA driver on your system is too old (found version 11040).",
             "RuntimeError: CUDA error: no kernel image is available for execution on the device",
             "ImportError: /opt/x/flash_attn_2_cuda.so: undefined symbol: _ZN3c105ErrorC2ENS_14SourceLocationE",
@@ -273,6 +283,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-host-memory",
         [
+            "ray.exceptions.ObjectStoreFullError: Failed to put object ff in object store because it is full.",
             "MemoryError",
             "numpy.core._exceptions._ArrayMemoryError: Unable to allocate 37.3 GiB for an array"
             " with shape (100000, 50000)",
@@ -286,6 +297,8 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
             "[511.2] Out of memory: Killed process 4711 (python) total-vm:88kB, anon-rss:77kB",
             "terminate called after throwing an instance of 'std::bad_alloc'",
             "srun: error: node7: task 0: Out Of Memory",
+            "=>> PBS: job killed: mem 67110912kb exceeded limit 67108864kb",
+            "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.",
         ],
     ),
     (
@@ -326,6 +339,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
         [
             "slurmstepd: error: *** JOB 42221 ON clr12 CANCELLED AT 2022-04-14T16:20:46 DUE TO TIME LIMIT ***",
             "=>> PBS: job killed: walltime 86415 exceeded limit 86400",
+            "05/01/2024 10:12:11|worker|node3|W|job 47.1 exceeded hard wallclock time - initiate terminate method",
         ],
     ),
     (
@@ -356,6 +370,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-missing-file",
         [
+            "ValueError: Asked to retrieve element 0, but the Sequence has length 0",
             "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'",
             "ValueError: num_samples should be a positive integer value, but got num_samples=0",
         ],
@@ -373,6 +388,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
         "error-checkpoint-keys",
         [
             "RuntimeError: Error(s) in loading state_dict for Net:",
+            "ValueError: You are trying to restore a checkpoint from a legacy Keras optimizer into a v2.11+ Optimizer.",
             "ValueError: loaded state dict contains a parameter group that doesn't match the size of optimizer's group",
         ],
         [],
@@ -398,6 +414,10 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-config",
         [
+            "RuntimeError: Early stopping conditioned on metric `val_loss` which is not available.",
+            "ValueError: `.to` is not supported for `4-bit` or `8-bit` bitsandbytes models.",
+            "ValueError: `FlatParameter` requires uniform `requires_grad`",
+            "mlflow.exceptions.RestException: INVALID_PARAMETER_VALUE: Key lr was already logged with a value of 3.",
             "TypeError: Trainer.__init__() got an unexpected keyword argument 'gpus'",
             "omegaconf.errors.MissingMandatoryValue: Missing mandatory value: data.root",
             "pydantic_core._pydantic_core.ValidationError: 1 validation error for TrainConfig",
@@ -418,6 +438,10 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-dependency",
         [
+            "RuntimeError: jaxlib version 0.4.38 is newer than and incompatible with jax version 0.4.26.",
+            "RuntimeError: jaxlib is version 0.3.25, but this version of jax requires version >= 0.4.19.",
+            "AttributeError: `np.NaN` was removed in the NumPy 2.0 release. Use `np.nan` instead.",
+            "RuntimeError: Numpy is not available",
             "ModuleNotFoundError: No module named 'flash_attn'",
             "ImportError: cannot import name 'AdamW' from 'transformers' (/opt/x/transformers/__init__.py)",
             "AttributeError: module 'numpy' has no attribute 'bool'.",
@@ -427,6 +451,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-authentication",
         [
+            "wandb.errors.CommError: You do not have permission to access the requested resource.",
             "huggingface_hub.errors.GatedRepoError: 403 Client Error. (Request ID: Root=1-67)",
             "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://huggingface.co/api/x",
             "botocore.exceptions.NoCredentialsError: Unable to locate credentials",
@@ -565,4 +590,5 @@ def test_every_family_that_can_name_a_cause_has_its_messages() -> None:
     named = {family for family, _, _ in MESSAGES}
     assert {name for name in SIGNALS if name.startswith("error-")} - named == {
         "error-unexplained", "error-survived", "error-at-the-end", "error-loss-scale", "error-state-graph",
+        "error-not-scheduled", "error-image", "error-install", "error-network",  # in test_signals_refusals.py
     }  # fmt: skip
