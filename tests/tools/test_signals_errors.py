@@ -96,6 +96,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-dtype-mismatch",
         [
+            "TypeError: Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64.",
             "RuntimeError: expected scalar type Float but found Half",
             "RuntimeError: expected m1 and m2 to have the same dtype, but got: float != c10::Half",
             "RuntimeError: mat1 and mat2 must have the same dtype, but got Float and BFloat16",
@@ -139,6 +140,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-shapes",
         [
+            "ValueError: X has 10 features, but LogisticRegression is expecting 12 features as input.",
             "RuntimeError: mat1 and mat2 shapes cannot be multiplied (64x784 and 512x10)",
             "RuntimeError: stack expects each tensor to be equal size, but got [3, 32, 32] at entry 0 and [1, 32, 32]",
             'ValueError: Input 0 of layer "dense" is incompatible with the layer: expected axis -1 of input shape to'
@@ -208,6 +210,9 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-cuda-environment",
         [
+            "RuntimeError: Expected is_sm80 || is_sm90 to be true, but got false.",
+            "RuntimeError: CUDA error: peer access is not supported between these two devices",
+            "lightning.fabric.utilities.exceptions.MisconfigurationException: No supported gpu backend found!",
             "RuntimeError: cuDNN error: CUDNN_STATUS_INTERNAL_ERROR",
             "RuntimeError: CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling `cublasGemmEx(handle, opa, opb, m, n)`",
             "jaxlib._jax.XlaRuntimeError: INTERNAL: the library was not initialized",
@@ -252,6 +257,8 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-rendezvous",
         [
+            "RuntimeError: Socket Timeout",
+            "AssertionError: Default process group is not initialized",
             "torch.distributed.DistNetworkError: The server socket has failed to listen on any local network address."
             " port: 29500, useIpv6: 0, code: -98, name: EADDRINUSE, message: address already in use",
             "torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError",
@@ -263,6 +270,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-loader-worker",
         [
+            "RuntimeError: One or more background workers are no longer alive. Exiting.",
             "RuntimeError: DataLoader worker (pid(s) 2231, 2232) exited unexpectedly",
             "RuntimeError: DataLoader worker (pid 2231) is killed by signal: Segmentation fault. ",
         ],
@@ -414,6 +422,9 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-config",
         [
+            "ValueError: Cannot use chat template functions because tokenizer.chat_template is not set",
+            "xgboost.core.XGBoostError: value 0 for Parameter num_class should be greater equal to 1",
+            "ValueError: You can't train a model that has been loaded with `device_map='auto'` in distributed mode.",
             "RuntimeError: Early stopping conditioned on metric `val_loss` which is not available.",
             "ValueError: `.to` is not supported for `4-bit` or `8-bit` bitsandbytes models.",
             "ValueError: `FlatParameter` requires uniform `requires_grad`",
@@ -429,6 +440,8 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-config-mismatch",
         [
+            "AssertionError: The `num_classes` (80) in Head of DDP does not matches the length of `CLASSES` 3) in Coco",
+            "ValueError: feature_names mismatch: ['a', 'b', 'c'] ['a', 'b']",
             "AssertionError: num_layers value from checkpoint (24) is not equal to the input argument value (32).",
             "deepspeed.runtime.zero.utils.ZeRORuntimeException: The checkpoint being loaded used a DP world size of 8"
             " but the current world size is 4.",
@@ -438,6 +451,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-dependency",
         [
+            "OSError: [WinError 126] The specified module could not be found.",
             "RuntimeError: jaxlib version 0.4.38 is newer than and incompatible with jax version 0.4.26.",
             "RuntimeError: jaxlib is version 0.3.25, but this version of jax requires version >= 0.4.19.",
             "AttributeError: `np.NaN` was removed in the NumPy 2.0 release. Use `np.nan` instead.",
@@ -461,6 +475,8 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-download",
         [
+            "RuntimeError: Index file /tmp/x/index.json took too long to download, bailing out.",
+            "botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint",
             "OSError: We couldn't connect to 'https://huggingface.co' to load this file",
             "OSError: Can't load tokenizer for 'org/model'. If you were trying to load it from the Hub, check the name",
             "requests.exceptions.ConnectionError: HTTPSConnectionPool(host='huggingface.co',"

@@ -59,7 +59,50 @@ NEVER_BEGAN: list[tuple[str, list[str]]] = [
         ],
     ),
 ]
+# family, how a platform tells of the end of a process
+ENDS: list[tuple[str, list[str]]] = [
+    (
+        "error-killed",
+        [
+            "Execution failed. User process '/azureml-envs/pt/bin/python' exited with status code 137.",
+            "3f1c2d         train:v7   Exited (137) 2 minutes ago",
+            "      Exit Code:    137",
+            "trainer-worker-0 container pytorch exited with code 137",
+            "ExitCode 137",
+        ],
+    ),
+    ("error-native-crash", ["trainer-worker-0 container pytorch exited with code 139", "Exit status: 139"]),
+    (
+        "error-host-memory",
+        [
+            "Your notebook tried to allocate more memory than is available. It has restarted.",
+            'sending SIGTERM to process 41233 uid 1000 "python": badness 1204, VmRSS 51234 MiB',
+        ],
+    ),
+    ("error-time-limit", ["State: TIMEOUT (exit code 0)"]),
+    (
+        "error-interrupted",
+        ["W0501 10:11:12.123 torch/distributed/elastic/api.py:704] Received 15 death signal, shutting down workers"],
+    ),
+]
+WELL = [
+    "3f1c2d         train:v7   Exited (0) 2 minutes ago",
+    "trainer-worker-0 container pytorch exited with code 0",
+    "State: COMPLETED (exit code 0)",
+    "early exit 137 of 4000 samples",
+    "earlyoom v1.6: sending SIGTERM when mem <= 10.00%",
+]
 CASES: list[Case] = [
+    *(
+        case(ERRORS, f"{family} {number} as a platform says", log([*losses(9), line]), family, "error-survived")
+        for family, lines in ENDS
+        for number, line in enumerate(lines)
+    ),
+    *(
+        case(ERRORS, f"a good end {number}", log([*losses(9), line]),
+             silent="error-killed error-native-crash error-host-memory error-time-limit error-at-the-end")
+        for number, line in enumerate(WELL)
+    ),
     *(
         case(ERRORS, f"{family} {number}", alone(line), family, "error-survived")
         for family, lines in NEVER_BEGAN

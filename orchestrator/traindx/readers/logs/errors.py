@@ -46,10 +46,11 @@ _WORDS = tuple(
         "bad allocation", "FailedScheduling", "FailedMount", "ImagePull", "ErrImage", "InvalidImage", "Failed to pull",
         "Cannot install", "ResolutionImpossible", "building wheel", "build wheels", "distribution found",
         "nsatisfiable", "NotFoundError", "resolving dep", "slots available", "node types can", "wallclock time",
-        "could not select", "but source was compiled", "job killed", "xitCode",
+        "could not select", "but source was compiled", "job killed", "xitCode", "xit Code", "xited (", "xited with",
+        "xit status", "more memory than", "badness",
     )
 )  # fmt: skip
-_NUMBERED = re.compile(rb"signal|[Ee]xit ?[Cc]ode|return code|Xid")
+_NUMBERED = re.compile(rb"signal|[Ee]xit|return code|Xid")
 """what is an error with some numbers only"""
 _GLOG = (b"W ::", b"E ::", b"F ::")
 """how the lines of Google's loggers begin once their digits are gone"""
