@@ -379,8 +379,8 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
         "error-missing-file",
         [
             "ValueError: Asked to retrieve element 0, but the Sequence has length 0",
-            "OSError: ./ckpt does not appear to have a file named model-00002-of-00003.safetensors. Check it.",
-            "OSError: Incorrect path_or_model_id: './out/checkpoint-best'. Please provide either the path or the repo_id.",
+            "OSError: ./ckpt does not appear to have a file named model-00002-of-00003.safetensors.",
+            "OSError: Incorrect path_or_model_id: './out/checkpoint-best'. Please provide the path.",
             "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'",
             "ValueError: num_samples should be a positive integer value, but got num_samples=0",
         ],
