@@ -50,6 +50,7 @@ def compare_metrics(given: Input, run: Run) -> Together:  # noqa: ARG001 - every
         *tasks.detect(series),
         *penalty.detect(run.once(objective), series),
         *(loss_scale.logged(series) or loss_scale.announced(heads)),
+        *loss_scale.settled(series),
         *loss_scale.skipped(run.series),
         *policy.detect([row for row in run.series if np.isfinite(row.values).all()], graders(run.program)),
         *no_labels.in_curves(run.once(objective), run.series),

@@ -34,6 +34,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-device-memory",
         [
+            "RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`",
             "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 23.69 GiB total)",
             "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 1.50 GiB. GPU 0 has 64 GiB",
             "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB. GPU 0 has a total capacity of"
@@ -50,6 +51,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-device-assert",
         [
+            "RuntimeError: cuDNN error: CUDNN_STATUS_EXECUTION_FAILED",
             "RuntimeError: CUDA error: device-side assert triggered",
             "torch.AcceleratorError: CUDA error: device-side assert triggered",
         ],
@@ -83,6 +85,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-device-mismatch",
         [
+            "ValueError: Must flatten tensors on the same device but got both cuda:0 and meta",
             "RuntimeError: Expected all tensors to be on the same device, but found at least two"
             " devices, cuda:0 and cpu!",
             "RuntimeError: Input type (torch.FloatTensor) and weight type (torch.cuda.FloatTensor) should be the same",
@@ -93,6 +96,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-dtype-mismatch",
         [
+            "TypeError: Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64.",
             "RuntimeError: expected scalar type Float but found Half",
             "RuntimeError: expected m1 and m2 to have the same dtype, but got: float != c10::Half",
             "RuntimeError: mat1 and mat2 must have the same dtype, but got Float and BFloat16",
@@ -127,11 +131,16 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-evicted",
         [],
-        ["Reason:         Evicted", "Warning  Evicted  14m  kubelet  Usage of EmptyDir volume exceeds the limit"],
+        [
+            "Reason:         Evicted",
+            "Warning  Evicted  14m  kubelet  Usage of EmptyDir volume exceeds the limit",
+            "004 (1234.000.000) 2024-05-01 10:12:11 Job was evicted.",
+        ],
     ),
     (
         "error-shapes",
         [
+            "ValueError: X has 10 features, but LogisticRegression is expecting 12 features as input.",
             "RuntimeError: mat1 and mat2 shapes cannot be multiplied (64x784 and 512x10)",
             "RuntimeError: stack expects each tensor to be equal size, but got [3, 32, 32] at entry 0 and [1, 32, 32]",
             'ValueError: Input 0 of layer "dense" is incompatible with the layer: expected axis -1 of input shape to'
@@ -201,6 +210,12 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-cuda-environment",
         [
+            "RuntimeError: Expected is_sm80 || is_sm90 to be true, but got false.",
+            "RuntimeError: CUDA error: peer access is not supported between these two devices",
+            "lightning.fabric.utilities.exceptions.MisconfigurationException: No supported gpu backend found!",
+            "RuntimeError: cuDNN error: CUDNN_STATUS_INTERNAL_ERROR",
+            "RuntimeError: CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling `cublasGemmEx(handle, opa, opb, m, n)`",
+            "jaxlib._jax.XlaRuntimeError: INTERNAL: the library was not initialized",
             "RuntimeError: The NVIDIA driver on your system is too old (found version 11040).",
             "RuntimeError: CUDA error: no kernel image is available for execution on the device",
             "ImportError: /opt/x/flash_attn_2_cuda.so: undefined symbol: _ZN3c105ErrorC2ENS_14SourceLocationE",
@@ -242,6 +257,8 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-rendezvous",
         [
+            "RuntimeError: Socket Timeout",
+            "AssertionError: Default process group is not initialized",
             "torch.distributed.DistNetworkError: The server socket has failed to listen on any local network address."
             " port: 29500, useIpv6: 0, code: -98, name: EADDRINUSE, message: address already in use",
             "torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError",
@@ -253,6 +270,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-loader-worker",
         [
+            "RuntimeError: One or more background workers are no longer alive. Exiting.",
             "RuntimeError: DataLoader worker (pid(s) 2231, 2232) exited unexpectedly",
             "RuntimeError: DataLoader worker (pid 2231) is killed by signal: Segmentation fault. ",
         ],
@@ -273,6 +291,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-host-memory",
         [
+            "ray.exceptions.ObjectStoreFullError: Failed to put object ff in object store because it is full.",
             "MemoryError",
             "numpy.core._exceptions._ArrayMemoryError: Unable to allocate 37.3 GiB for an array"
             " with shape (100000, 50000)",
@@ -286,6 +305,8 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
             "[511.2] Out of memory: Killed process 4711 (python) total-vm:88kB, anon-rss:77kB",
             "terminate called after throwing an instance of 'std::bad_alloc'",
             "srun: error: node7: task 0: Out Of Memory",
+            "=>> PBS: job killed: mem 67110912kb exceeded limit 67108864kb",
+            "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.",
         ],
     ),
     (
@@ -326,6 +347,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
         [
             "slurmstepd: error: *** JOB 42221 ON clr12 CANCELLED AT 2022-04-14T16:20:46 DUE TO TIME LIMIT ***",
             "=>> PBS: job killed: walltime 86415 exceeded limit 86400",
+            "05/01/2024 10:12:11|worker|node3|W|job 47.1 exceeded hard wallclock time - initiate terminate method",
         ],
     ),
     (
@@ -356,6 +378,9 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-missing-file",
         [
+            "ValueError: Asked to retrieve element 0, but the Sequence has length 0",
+            "OSError: ./ckpt does not appear to have a file named model-00002-of-00003.safetensors.",
+            "OSError: Incorrect path_or_model_id: './out/checkpoint-best'. Please provide the path.",
             "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'",
             "ValueError: num_samples should be a positive integer value, but got num_samples=0",
         ],
@@ -373,6 +398,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
         "error-checkpoint-keys",
         [
             "RuntimeError: Error(s) in loading state_dict for Net:",
+            "ValueError: You are trying to restore a checkpoint from a legacy Keras optimizer into a v2.11+ Optimizer.",
             "ValueError: loaded state dict contains a parameter group that doesn't match the size of optimizer's group",
         ],
         [],
@@ -398,6 +424,13 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-config",
         [
+            "ValueError: Cannot use chat template functions because tokenizer.chat_template is not set",
+            "xgboost.core.XGBoostError: value 0 for Parameter num_class should be greater equal to 1",
+            "ValueError: You can't train a model that has been loaded with `device_map='auto'` in distributed mode.",
+            "RuntimeError: Early stopping conditioned on metric `val_loss` which is not available.",
+            "ValueError: `.to` is not supported for `4-bit` or `8-bit` bitsandbytes models.",
+            "ValueError: `FlatParameter` requires uniform `requires_grad`",
+            "mlflow.exceptions.RestException: INVALID_PARAMETER_VALUE: Key lr was already logged with a value of 3.",
             "TypeError: Trainer.__init__() got an unexpected keyword argument 'gpus'",
             "omegaconf.errors.MissingMandatoryValue: Missing mandatory value: data.root",
             "pydantic_core._pydantic_core.ValidationError: 1 validation error for TrainConfig",
@@ -409,6 +442,8 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-config-mismatch",
         [
+            "AssertionError: The `num_classes` (80) in Head of DDP does not matches the length of `CLASSES` 3) in Coco",
+            "ValueError: feature_names mismatch: ['a', 'b', 'c'] ['a', 'b']",
             "AssertionError: num_layers value from checkpoint (24) is not equal to the input argument value (32).",
             "deepspeed.runtime.zero.utils.ZeRORuntimeException: The checkpoint being loaded used a DP world size of 8"
             " but the current world size is 4.",
@@ -418,6 +453,11 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-dependency",
         [
+            "OSError: [WinError 126] The specified module could not be found.",
+            "RuntimeError: jaxlib version 0.4.38 is newer than and incompatible with jax version 0.4.26.",
+            "RuntimeError: jaxlib is version 0.3.25, but this version of jax requires version >= 0.4.19.",
+            "AttributeError: `np.NaN` was removed in the NumPy 2.0 release. Use `np.nan` instead.",
+            "RuntimeError: Numpy is not available",
             "ModuleNotFoundError: No module named 'flash_attn'",
             "ImportError: cannot import name 'AdamW' from 'transformers' (/opt/x/transformers/__init__.py)",
             "AttributeError: module 'numpy' has no attribute 'bool'.",
@@ -427,6 +467,7 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-authentication",
         [
+            "wandb.errors.CommError: You do not have permission to access the requested resource.",
             "huggingface_hub.errors.GatedRepoError: 403 Client Error. (Request ID: Root=1-67)",
             "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://huggingface.co/api/x",
             "botocore.exceptions.NoCredentialsError: Unable to locate credentials",
@@ -436,6 +477,8 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
     (
         "error-download",
         [
+            "RuntimeError: Index file /tmp/x/index.json took too long to download, bailing out.",
+            "botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint",
             "OSError: We couldn't connect to 'https://huggingface.co' to load this file",
             "OSError: Can't load tokenizer for 'org/model'. If you were trying to load it from the Hub, check the name",
             "requests.exceptions.ConnectionError: HTTPSConnectionPool(host='huggingface.co',"
@@ -565,4 +608,5 @@ def test_every_family_that_can_name_a_cause_has_its_messages() -> None:
     named = {family for family, _, _ in MESSAGES}
     assert {name for name in SIGNALS if name.startswith("error-")} - named == {
         "error-unexplained", "error-survived", "error-at-the-end", "error-loss-scale", "error-state-graph",
+        "error-not-scheduled", "error-image", "error-install", "error-network",  # in test_signals_refusals.py
     }  # fmt: skip

@@ -68,6 +68,51 @@ def loaded(prefix: str, made: str = "Net()", strict: str = "strict=False") -> Fi
     }
 
 
+FINETUNE = """
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.mlp = nn.Sequential(nn.Linear(d, d), nn.ReLU(), nn.Linear(d, d))
+
+
+class Encoder(nn.Module):
+    def __init__(self, d=16, depth=3):
+        super().__init__()
+        self.emb = nn.Embedding(6, d)
+        self.layers = nn.ModuleList(Block(d) for _ in range(depth))
+        self.tail = nn.Sequential(*[Block(d) for _ in range(2)])
+
+
+class Probe(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.backbone = Encoder()
+        self.head = nn.Linear(16, 2)
+
+
+net = Probe()
+state = torch.load("pretrained.pt")["state_dict"]
+{more}net.load_state_dict(state, strict=False)
+"""
+
+
+def pretrained(part: str = "encoder", more: str = "") -> Files:
+    """The encoder of one model, saved under a name of its own, and a program that loads it into another model."""
+    shapes = {f"{part}.emb.weight": (6, 16), "decoder.weight": (3, 16), "decoder.bias": (3,)}
+    for place in (*(f"layers.{n}" for n in range(3)), "tail.0", "tail.1"):
+        for linear in (0, 2):
+            name = f"{part}.{place}.mlp.{linear}"
+            shapes |= {f"{name}.weight": (16, 16), f"{name}.bias": (16,)}
+    return {
+        "pretrained.pt": saved(lambda: {"state_dict": {name: torch.randn(shape) for name, shape in shapes.items()}}),
+        "finetune.py": FINETUNE.format(more=more),
+    }
+
+
 def cut(write: Callable[[], bytes], kept: float) -> Callable[[], bytes]:
     return lambda: write()[: int(len(write()) * kept)]
 
@@ -221,6 +266,19 @@ FAILED = (
 CASES = [
     case(TOOL, "a prefix that loading passes over", loaded("module."), "checkpoint-keys-not-loaded"),
     case(TOOL, "names of the model itself", loaded(""), silent="checkpoint-keys-not-loaded"),
+    case(TOOL, "a part of another name", pretrained(), "checkpoint-keys-not-loaded"),
+    case(TOOL, "the same, and tensors are split on the way", pretrained(more="parts = torch.randperm(600).split(64)\n"),
+         "checkpoint-keys-not-loaded"),
+    *(
+        case(TOOL, f"names that are put right: {how}", pretrained(more=how), silent="checkpoint-keys-not-loaded")
+        for how in (
+            "state = {k.replace('encoder', 'backbone'): v for k, v in state.items()}\n",
+            "state = {'backbone.' + k[8:]: v for k, v in state.items()}\n",
+            "state = dict((rename(k), v) for k, v in state.items())\n",
+            "for k in list(state):\n    state[k.replace('encoder', 'backbone')] = state.pop(k)\n",
+        )
+    ),
+    case(TOOL, "a backbone that fits, under another head", pretrained("backbone"), silent="checkpoint-keys-not-loaded"),
     case(TOOL, "a prefix that the wrapped model has too", loaded("module.", "nn.DataParallel(Net())"),
          silent="checkpoint-keys-not-loaded"),
     case(TOOL, "loading that would complain", loaded("module.", strict="strict=True"),

@@ -46,6 +46,18 @@ def overflows(count: int) -> dict[str, str]:
     return {"train.out": "\n".join(lines) + "\n"}
 
 
+def searched(overflows: int, every: int = 0, last: float = 0.0) -> dict[str, str]:
+    """A run of 400 steps whose scaler halves at the first steps, and then every so many; `last` ends it lower."""
+    scale, lines = 2.0**31, []
+    for n in range(1, 401):
+        told = ""
+        if n <= overflows or (every and n % every == 0):
+            told = f" OVERFLOW! Skipping step. Attempted loss scale: {scale}, reducing to {scale / 2}"
+            scale = max(last, scale / 2)
+        lines.append(f"{n}/400 [00:03<69:00,  3.5s/it]{told}")
+    return {"train.log": "\n".join(lines) + "\n"}
+
+
 def successes(kept: float) -> str:
     rows = [
         {"epoch": n, "train_loss": 0.01, "success_cups": 1.0 if n < 10 else kept, "success_tools": float(n >= 11)}
@@ -73,6 +85,13 @@ CASES = [
     case(METRICS, "the last value beside the average", table(
         last_reward=np.linspace(-16, -38, 30).tolist(), average_reward=np.linspace(-28, -20, 30).tolist()),
          silent="older-task-forgotten"),
+    case(METRICS, "a scale that came down and held", searched(18), "loss-scale-settled", "loss-scale-at-floor"),
+    case(METRICS, "the same, with one overflow now and then", searched(18, 190), "loss-scale-settled"),
+    case(METRICS, "a scale that goes on falling", searched(4, 12), silent="loss-scale-settled"),
+    case(METRICS, "a scale that fell too low", searched(27), silent="loss-scale-settled"),
+    case(METRICS, "a scaled learning rate",
+         table("step", lr_scale=[2.0 ** (20 - n // 4) for n in range(60)], loss=falling(60)),
+         silent="loss-scale-settled"),
     case(METRICS, "the cups are forgotten", {"eval.jsonl": successes(0.0)}, "older-task-forgotten"),
     case(METRICS, "the cups are kept", {"eval.jsonl": successes(0.97)}, silent="older-task-forgotten"),
     case(METRICS, "a box is no penalty", table(total_loss=[2.5] * 10, loss_cls=[1.0] * 10, loss_box_reg=[1.5] * 10),

@@ -54,6 +54,20 @@ def paced(ranks: int, since: int, until: int = 999, measure: str = "compute") ->
     return lines
 
 
+def by_rank(measure: str, slow: float, whole: str = "t_step") -> dict[str, str]:
+    """One file of records for each rank; rank 2 needs longer for a part of the step, and all wait for it."""
+    files = {}
+    for rank in range(4):
+        rows = []
+        for step in range(60):
+            part = slow if rank == 2 else 0.0005 + 0.0001 * ((step + rank) % 3)
+            rows.append(
+                {"step": step, "loss": round(falling(60)[step], 4), measure: part, whole: slow + 0.1 + 0.001 * rank}
+            )
+        files[f"logs/rank{rank}.jsonl"] = "".join(json.dumps(row) + "\n" for row in rows)
+    return files
+
+
 def dump(rank: int, enqueued: int, completed: int, plain: bool = False) -> bytes:
     entries = [
         {
@@ -200,6 +214,14 @@ CASES: list[Case] = [
     ),
     case(RANKS, "one rank is slow at every step", log(steps(4, slow=2)), fires="rank-slower"),
     case(RANKS, "one rank slows down late", log(paced(6, since=70)), fires="rank-slower"),
+    *(
+        case(RANKS, f"one rank reads for long: {name}", by_rank(name, 0.3), fires="rank-slower")
+        for name in ("t_data", "dt_load", "data_time", "t/fetch")
+    ),
+    case(
+        RANKS, "one rank reads for twice as long, and that is nothing", by_rank("t_data", 0.0012), silent="rank-slower"
+    ),
+    case(RANKS, "a number whose name begins like a time", by_rank("t_mean", 0.3, "temp"), silent="rank-slower"),
     case(RANKS, "one rank was slow for a while", log(paced(6, since=30, until=60)), silent="rank-slower"),
     case(
         RANKS, "one rank never waits, all others do", log(paced(6, since=70, measure="sync-wait")), fires="rank-slower"

@@ -49,6 +49,12 @@ class ErrorPattern(Rule):
         default=(), description="a line with such a text is an error by itself; case matters"
     )
     unless: tuple[str, ...] = Field(default=(), description="a line with such a text is none of these errors")
+    before_start: bool = Field(
+        default=False, description="it keeps a run from starting: where values were logged, it was overcome"
+    )
+    follows: tuple[str, ...] = Field(
+        default=(), description="families that bring this one about, named instead where one of them is there as well"
+    )
     set_in: tuple[str, ...] = Field(
         default=(),
         description="lines that bring the error about, searched in the run's scripts and configurations, and where none"

@@ -21,7 +21,8 @@ SIGNALS = {
     )
 }
 _WRAPPER = re.compile(r"^(?:module\.|_orig_mod\.|model\.|_forward_module\.|net\.|network\.|encoder\.)+")
-_RENAMES = {"replace", "removeprefix", "consume_prefix_in_state_dict_if_present", "lstrip", "sub", "split", "partition"}
+_STRIPS = "consume_prefix_in_state_dict_if_present"
+_PAIRS = {"items", "keys", "list"}
 MATCH = 0.5
 """share of the names below which nothing of the model is loaded but by accident"""
 
@@ -35,7 +36,7 @@ def detect(checkpoint: Checkpoint, code: Sequence[CodeUnit]) -> list[Signal]:
         for call in ast.walk(unit.tree):
             if not isinstance(call, ast.Call) or not _loads_quietly(call) or not _is_of(checkpoint, unit, code):
                 continue
-            if any(isinstance(one, ast.Call) and name_of(one.func) in _RENAMES for one in ast.walk(unit.tree)):
+            if any(_renames(tree) for tree in _on_the_way(call, unit, code)):
                 continue  # names may be put right on the way
             owner = call.func.value if isinstance(call.func, ast.Attribute) else None
             for made in assigned(unit.tree, name_of(owner)):
@@ -51,6 +52,43 @@ def _loads_quietly(call: ast.Call) -> bool:
         return False
     strict = [row.value for row in call.keywords if row.arg == "strict"] or call.args[1:2]
     return any(isinstance(value, ast.Constant) and value.value is False for value in strict)
+
+
+def _on_the_way(call: ast.Call, unit: CodeUnit, code: Sequence[CodeUnit]) -> list[ast.AST]:
+    """The file that loads, and functions of other files that what it loads has come through."""
+    given = call.args[0] if call.args else None
+    values = list(assigned(unit.tree, given.id)) if isinstance(given, ast.Name) else [given] if given else []
+    called = {name_of(one.func) for value in values for one in ast.walk(value) if isinstance(one, ast.Call)}
+    functions = [
+        node
+        for other in code
+        if other is not unit
+        for node in ast.walk(other.tree)
+        if isinstance(node, ast.FunctionDef) and node.name in called
+    ]
+    return [unit.tree, *functions]
+
+
+def _renames(tree: ast.AST) -> bool:
+    """Whether a mapping is built again under other names: over its pairs, with a key that is not theirs."""
+    return any(_makes_names(node) for node in ast.walk(tree))
+
+
+def _makes_names(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return name_of(node.func) == _STRIPS
+    if isinstance(node, ast.DictComp):
+        return not isinstance(node.key, ast.Name)
+    if isinstance(node, ast.GeneratorExp | ast.ListComp):
+        key = node.elt.elts[0] if isinstance(node.elt, ast.Tuple) and len(node.elt.elts) == 2 else None
+        return key is not None and not isinstance(key, ast.Name) and _over_pairs(node.generators[0].iter)
+    if isinstance(node, ast.For) and _over_pairs(node.iter):
+        return any(isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store) for one in ast.walk(node))
+    return False
+
+
+def _over_pairs(node: ast.AST) -> bool:
+    return any(isinstance(one, ast.Call) and name_of(one.func) in _PAIRS for one in ast.walk(node))
 
 
 def _is_of(checkpoint: Checkpoint, unit: CodeUnit, code: Sequence[CodeUnit]) -> bool:

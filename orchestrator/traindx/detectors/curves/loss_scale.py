@@ -15,12 +15,19 @@ from traindx.readers.quoting import quote_of
 
 SIGNALS = {
     "steps-skipped": "most steps were skipped by the loss scaler",
+    "loss-scale-settled": "the scale of mixed-precision training came down from its start and held from then on",
     "loss-scale-at-floor": "the scale of mixed-precision training has halved to its floor",
 }
 
 FEWEST = 5
 HOPELESS = 2.0**-10
 """a scale that makes gradients smaller still, in a format that has too little room below"""
+HIGH = 64
+"""a scale that leaves gradients room on both sides"""
+RARE = 0.01
+"""share of the later steps that a scaler skips as it probes the range"""
+LONG = 5
+"""times as many steps as there were overflows"""
 MOST_LINES = 4_000
 """lines of a log in which a scale is told of"""
 _REDUCED = re.compile(
@@ -33,8 +40,7 @@ _REDUCED = re.compile(
 def logged(series: Sequence[Series]) -> list[Signal]:
     """A loss scale that starts high and ends at one or below: every halving was a step that was skipped."""
     for row in series:
-        words = words_without_digits(row)
-        if not ("scale" in words or "lossscale" in words or "scaler" in words) or words & {"lr", "grad", "scales"}:
+        if not _is_scale(row):
             continue
         first, last = float(row.values[0]), float(row.values[-1])
         if first >= 128 and last <= 1 and float(np.mean(np.diff(row.values) <= 0)) > 0.9:
@@ -43,6 +49,30 @@ def logged(series: Sequence[Series]) -> list[Signal]:
             facts: dict[str, Fact] = {"scale_start": first, "scale_end": last}
             return [Signal(id="loss-scale-at-floor", claim=claim, citations=[place], facts=facts)]
     return []
+
+
+def settled(series: Sequence[Series]) -> list[Signal]:
+    """A scale that starts far too high, as scalers do, is halved in the first steps, and then all but holds."""
+    for row in series:
+        if row.axis != "step" or len(row) < FEWEST or not _is_scale(row) or not np.isfinite(row.values).all():
+            continue
+        drops = row.at[1:][np.diff(row.values) < 0]
+        ends = [float(one.at[-1]) for one in series if one.source == row.source and one.axis == "step" and len(one)]
+        end = max(ends)
+        late = int(np.sum(drops > end / 2))
+        held = end >= LONG * len(drops) and late <= max(1.0, RARE * end / 2)
+        if len(drops) >= FEWEST and held and float(row.values[-1]) >= HIGH:
+            claim = (
+                f"`{row.original}` came down from {float(row.values[0]):g} to {float(row.values[-1]):g} in {len(drops)}"
+                f" skipped steps of {end:g}, {late} of them in the second half"
+            )
+            return [Signal(id="loss-scale-settled", claim=claim, citations=[cite(row, len(row) - 1, claim)])]
+    return []
+
+
+def _is_scale(row: Series) -> bool:
+    words = words_without_digits(row)
+    return bool(words & {"scale", "lossscale", "scaler"}) and not words & {"lr", "grad", "scales"}
 
 
 def announced(log_heads: Iterable[Excerpt]) -> list[Signal]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -23,6 +23,8 @@ WAITS_LESS = 5.0
 USUALLY = 0.7
 """share of the steps on which the slow one must be the slowest"""
 FEWEST_STEPS = 5
+MATTERS = 0.1
+"""of the longest time that the slow rank tells of: what takes less of a step holds nobody up"""
 SETTLED = 0.1
 """of the steps at the start, which compile, allocate and fill caches"""
 LATE = 0.2
@@ -30,13 +32,17 @@ LATE = 0.2
 MOST_WINDOWS = 400
 # What waiting for others hides: a collective ends on all ranks at once, work before it does not.
 _TIME = re.compile(
-    r"(?:^|[/_ ])(?:time|secs?|seconds|ms|elapsed|duration|latency)(?:$|[/_ ])|(?:time|_ms|_s)$", re.IGNORECASE
+    r"(?:^|[/_ ])(?:time|secs?|seconds|ms|elapsed|duration|latency)(?:$|[/_ ])|(?:time|_ms|_s)$"
+    r"|^(?:d?t|dur)[/_.](?:data|load|fetch|read|io\b|input|prep|decode|aug|copy|h2d|batch|step|iter|fwd|forward|bwd"
+    r"|backward|comp|opt|update|all[-_ ]?reduce|comm|nccl|sync|wait|barrier)",
+    re.IGNORECASE,
 )
 _UNITS = frozenset({"ms", "s", "sec", "secs", "seconds", "us"})
 _OTHER_TIME = re.compile(
     r"eta|wall|total|start|remain|stamp|runtime|epoch|cumul|comm|nccl|sync|wait|ckpt|checkpoint|eval|save|barrier|reduce",
     re.IGNORECASE,
 )
+_WHOLE_RUN = re.compile(r"eta|wall|total|start|remain|stamp|runtime|epoch|cumul|elapsed|since", re.IGNORECASE)
 _WAITING = re.compile(r"wait|sync|barrier|all[-_ ]?reduce|nccl|idle", re.IGNORECASE)
 
 Numbers = npt.NDArray[np.float64]
@@ -53,18 +59,39 @@ class _Slow:
     since: float
 
 
-def slower(rows: Mapping[int, Series], closer: Closer | None = None) -> Signal | None:
-    """The rank that is slower than the others, to the end of the run; from the beginning, or since some step."""
+def slower(
+    rows: Mapping[int, Series], closer: Closer | None = None, others: Iterable[Mapping[int, Series]] = ()
+) -> Signal | None:
+    """The rank that is slower than the others, to the end of the run; from the beginning, or since some step.
+
+    `others` are what else the ranks logged, by rank: their times tell whether this one matters.
+    """
     first = next(iter(rows.values()))
     measured = first.original.rpartition(":")[2]
     timed = _TIME.search(measured) is not None or first.unit in _UNITS
     if timed and not _OTHER_TIME.search(measured):
         found = _outlier(rows, SLOWER, waiting=False)
+        if found is not None and not _matters(found, first.unit, others):
+            return None
     elif timed and _WAITING.search(measured) and len(rows) > 2:
         found = _outlier(rows, WAITS_LESS, waiting=True)
     else:
         return None
     return None if found is None else _told(rows, measured, found, closer, waiting=bool(_WAITING.search(measured)))
+
+
+def _matters(found: _Slow, unit: str, others: Iterable[Mapping[int, Series]]) -> bool:
+    """Whether the time is a good part of the longest that the rank tells of, in the same unit."""
+    times = [row[found.rank] for row in others if found.rank in row]
+    longest = max(
+        (float(np.median(row.values)) for row in times if row.unit == unit and _is_time(row) and len(row)), default=0.0
+    )
+    return found.level >= MATTERS * longest
+
+
+def _is_time(row: Series) -> bool:
+    measured = row.original.rpartition(":")[2]
+    return _TIME.search(measured) is not None and not _WHOLE_RUN.search(measured)
 
 
 def _outlier(rows: Mapping[int, Series], times: float, *, waiting: bool) -> _Slow | None:
@@ -127,10 +154,11 @@ def _told(rows: Mapping[int, Series], measured: str, found: _Slow, closer: Close
     )
     facts: dict[str, Fact] = {"straggler": str(found.rank)}
     if not waiting:
+        times = found.level / max(found.peers, 1e-9)
         facts |= {
             "slow_time": f"{found.level:.3g}{unit}",
             "peer_time": f"{found.peers:.3g}{unit}",
-            "slower_by": f"{found.level / found.peers:.2g}",
+            "slower_by": f"{times:.2g}" if times < 10 else f"{times:.0f}",
         }
     last = len(slow) - 1
     places = [

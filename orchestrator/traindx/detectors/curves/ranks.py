@@ -104,7 +104,10 @@ def last_steps(series: Sequence[Series]) -> dict[int, float]:
 def detect(series: Sequence[Series], closer: Closer | None = None) -> list[Signal]:
     """The slow rank and the one that stopped first."""
     groups = by_rank(series)
-    slow = next((found for rows in groups.values() if (found := rank_pace.slower(rows, closer)) is not None), None)
+    slow = next(
+        (found for rows in groups.values() if (found := rank_pace.slower(rows, closer, groups.values())) is not None),
+        None,
+    )
     ended = next((found for rows in groups.values() if (found := _stopped(rows)) is not None), None)
     return [one for one in (slow, ended) if one is not None]
 

@@ -54,14 +54,14 @@ SOON = 20
 SKIPPED = 0.1
 """share of the points at the start that compilation, warm-up and filling caches may take"""
 _DATA = re.compile(
-    r"^(?:perf|time|timing|timer|profile|train)?[/_. ]*(?:data(?:_?load\w*)?|load(?:er|ing)?|fetch|input|"
+    r"^(?:perf|time|timing|timer|profile|train|d?t|dur)?[/_. ]*(?:data(?:_?load\w*)?|load(?:er|ing)?|fetch|input|"
     r"dataload\w*|batch_load\w*|wait(?:_data)?)(?:[_ ]?(?:time|ms|s|sec|wait))?$",
     re.IGNORECASE,
 )
 _STEP = re.compile(
     r"^(?:perf|time|timing|timer|profile|train)?[/_. ]*(?:(?:step|iter(?:ation)?|batch|total|train_step)"
     r"[_ ]?)?(?:time|dt|ms|sec(?:onds)?|duration|latency)(?:[_ ]?(?:per|/)?[_ ]?(?:step|iter|it|batch|ms|s))?$"
-    r"|^s/(?:it|iter|step|batch)$"
+    r"|^s/(?:it|iter|step|batch)$|^(?:d?t|dur|timing|timer)[/_.](?:step|iter(?:ation)?|batch)$"
     r"|^(?:time[/_. ]*)?(?:compute|fwd|forward|fwd[+_&-]bwd|forward[+_ ]backward|fb)[_ ]?(?:time|ms|s|sec)?$"
     r"|^(?:time[/_. ]*)?(?:model|train|gpu)[_ ](?:time|ms|s|sec)$",
     re.IGNORECASE,

@@ -29,6 +29,8 @@ NEAR = 200
 """lines between a cause and the error that ended an attempt: tracebacks of several processes stand between"""
 _BARE = re.compile(_NAMED + r"(?::|\s{0,4}$)")
 """an exception's line by itself: a program that catches what it meets prints no more than that"""
+_LIBRARY = re.compile(r"\b(?:NCCL|RCCL|HCCL|Gloo) error in\b", re.IGNORECASE)
+"""how an error of a communication library begins, whose next lines say what it was"""
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")
 
 
@@ -70,6 +72,7 @@ class Logged:
         self._over = {tail.source: line for tail in tails if (line := _line_of_end(tail))}
         stretches: dict[str, list[tuple[int, int]]] = {}
         series = list(series)
+        self.began = goal is not None
         ends: dict[str, set[int]] = {}
         for one in series:
             if one.place == "line" and not one.parts:
@@ -160,15 +163,28 @@ def _reading(row: LogError, patterns: Sequence[ErrorPattern], logged: Logged | N
     if went_on and logged is not None and row.last_line and not logged.after(row.source, row.last_line):
         went_on, first, row = False, row.line, replace(row, line=row.last_line)  # survived at first, not in the end
     family, facts = _family_of(row.text, tuple(patterns))
-    if family is None and row.more:
+    if row.more and (family is None or _LIBRARY.search(row.text)):
         # Of a message of several lines the first may say no more than that something failed.
-        naming = tuple(one for one in patterns if one.role == "root")
-        family, facts = next(
-            (told for line in row.more.split("\n") if (told := _family_of(line, naming))[0] is not None), (None, {})
-        )
-    outlived = logged is not None and logged.outlived(row, family)
+        family, facts = _family_of_lines(row.more.split("\n"), patterns, (family, facts))
+    outlived = logged is not None and (
+        logged.outlived(row, family) or (family is not None and family.before_start and logged.began)
+    )
     survived = row.ignored or foreign or went_on or outlived or (family is not None and family.role == "survived")
     return Reading(row, family, facts, survived, first)
+
+
+def _family_of_lines(
+    lines: Sequence[str], patterns: Sequence[ErrorPattern], first: tuple[ErrorPattern | None, Mapping[str, str]]
+) -> tuple[ErrorPattern | None, Mapping[str, str]]:
+    """What the further lines of a message name: a root, or a cascade that says more than a lost peer."""
+    asked: tuple[ErrorRole, ...] = ("root",) if first[0] is None or first[0].role != "teardown" else ("root", "cascade")
+    for role in asked:
+        naming = tuple(one for one in patterns if one.role == role)
+        for line in lines:
+            found = _family_of(line, naming)
+            if found[0] is not None:
+                return found
+    return first
 
 
 @lru_cache(maxsize=8_192)
@@ -195,6 +211,8 @@ def first_cause(readings: Sequence[Reading]) -> Reading | None:
         return None
     blamed = {one.row.rank for one in readings if one.row.rank is not None and _tells_first(one)}
     chosen = min(candidates, key=_order(candidates, blamed))
+    before = chosen.family.follows if chosen.family is not None else ()
+    chosen = next((one for one in candidates if one.family is not None and one.family.name in before), chosen)
     if not _tells_first(chosen):
         return chosen
     # The launcher repeats how a process ended; what the process printed of it itself says more.

@@ -152,9 +152,11 @@ def _listed(call: ast.Call, known: _Classes, left: int) -> Iterator[str]:
     elements: Iterable[ast.expr] = call.args
     if len(call.args) == 1 and isinstance(call.args[0], ast.List | ast.Tuple):
         elements = call.args[0].elts
-    elif len(call.args) == 1 and isinstance(call.args[0], ast.ListComp):
-        yield from (f"{_ANY}.{name}" for name in _made(call.args[0].elt, known, left - 1))
-        return
+    elif len(call.args) == 1:
+        repeated = call.args[0].value if isinstance(call.args[0], ast.Starred) else call.args[0]
+        if isinstance(repeated, ast.ListComp | ast.GeneratorExp):
+            yield from (f"{_ANY}.{name}" for name in _made(repeated.elt, known, left - 1))
+            return
     for place, element in enumerate(elements):
         if isinstance(element, ast.Starred) or not isinstance(element, ast.Call):
             yield _OPEN

@@ -43,10 +43,14 @@ _WORDS = tuple(
         "uncorrectable", "Terminating", "not found", "Out Of Memory", "EXHAUSTED",
         "TIMEOUT", "PREEMPT", "NODE_FAIL", "OUT_OF_ME", "victed", "reempt", "has died", "low on resource", "Deadline",
         "subset of ranks", "rocBLAS", "(label)", "EI0002", "amdgpu", "available RAM", "smashing", "MaxRuntime",
-        "bad allocation",
+        "bad allocation", "FailedScheduling", "FailedMount", "ImagePull", "ErrImage", "InvalidImage", "Failed to pull",
+        "Cannot install", "ResolutionImpossible", "building wheel", "build wheels", "distribution found",
+        "nsatisfiable", "NotFoundError", "resolving dep", "slots available", "node types can", "wallclock time",
+        "could not select", "but source was compiled", "job killed", "xitCode", "xit Code", "xited (", "xited with",
+        "xit status", "more memory than", "badness",
     )
 )  # fmt: skip
-_NUMBERED = re.compile(rb"signal|exit ?code|return code|Xid")
+_NUMBERED = re.compile(rb"signal|[Ee]xit|return code|Xid")
 """what is an error with some numbers only"""
 _GLOG = (b"W ::", b"E ::", b"F ::")
 """how the lines of Google's loggers begin once their digits are gone"""
