@@ -26,7 +26,6 @@ from traindx.readers.excerpts import read_excerpt
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
 from traindx.vocabulary.metrics import Kind, normalise
 
-
 JUDGES: dict[Kind, str] = {
     "cost": "`profile_memory` judges memory, `check_throughput` time",
     "rate": "`check_schedule` judges the learning rate",
