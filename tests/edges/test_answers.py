@@ -197,8 +197,8 @@ def test_a_claim_about_a_curve_is_verified_by_the_curve(
         monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-key")
         found = diagnose(tmp_path, "val loss goes up", brain="claude", specialist="training-monitor")
     pieces = [row for cause in found.root_causes for row in cause.evidence if claim in row.claim]
-    assert pieces, found.model_dump_json()[:2000]
-    assert pieces[0].verified is holds
+    # What does not hold is marked, or gives way to what the tools have shown.
+    assert any(row.verified for row in pieces) is holds, found.model_dump_json()[:2000]
 
 
 def notebook(folder: Path) -> None:

@@ -31,6 +31,12 @@ class Evidence(Value):
     quote: str = ""
     verified: bool = False
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where it points to: `line 8, epoch 7` and `line 8` are one place, lines of a notebook's cell are not."""
+        first, *rest = (part.strip() for part in self.locator.split(","))
+        return self.source, f"{first}, {rest[0]}" if rest and first.startswith("cell ") else first
+
 
 class Fix(Value):
     """A change, what it should do, how to see that it did, and what to try if it did not."""

@@ -247,12 +247,7 @@ def _is_same(held: RootCause, cause: RootCause) -> bool:
 
 
 def _direct_places(cause: RootCause) -> set[tuple[str, str]]:
-    return {_place(piece) for piece in cause.evidence if piece.kind == "direct" and piece.verified and piece.locator}
-
-
-def _place(piece: Evidence) -> tuple[str, str]:
-    """Where a piece points to: `line 8, epoch 7` and `line 8` are one place."""
-    return piece.source, piece.locator.partition(",")[0].strip()
+    return {piece.place for piece in cause.evidence if piece.kind == "direct" and piece.verified and piece.locator}
 
 
 def _shown(cause: RootCause, beside: RootCause) -> list[Evidence]:
@@ -265,7 +260,7 @@ def _all(held: Sequence[Evidence], more: Sequence[Evidence]) -> list[Evidence]:
     places: dict[tuple[object, ...], Evidence] = {}
     for piece in (*held, *more):
         # Two unverified quotes of one place are two claims.
-        key = (*_place(piece), piece.kind == "contrary", *(() if piece.verified else (piece.quote,)))
+        key = (*piece.place, piece.kind == "contrary", *(() if piece.verified else (piece.quote,)))
         places.setdefault(key, piece)
     return list(places.values())
 

@@ -200,11 +200,11 @@ def followers(name: str, catalog: Catalog) -> set[str]:
 
 def _twins(desk: _Case, lead: RootCause) -> list[RootCause]:
     """Causes of the answer under another id that directly rest on nothing but what the lead rests on as well."""
-    places = {(piece.source, _line(piece)) for piece in lead.evidence if piece.kind == "direct" and piece.verified}
+    places = {piece.place for piece in lead.evidence if piece.kind == "direct" and piece.verified}
     found = []
     for cause in desk.answer.causes:
         direct = [piece for piece in cause.evidence if piece.kind == "direct" and piece.verified]
-        if direct and all((piece.source, _line(piece)) in places for piece in direct):
+        if direct and all(piece.place in places for piece in direct):
             found.append(cause)
     return found
 
@@ -214,13 +214,9 @@ def _piece(row: LeadVerdict) -> Evidence:
     return Evidence(claim=row.why, kind="contrary", source=row.source, locator=row.locator, quote=row.quote)
 
 
-def _line(piece: Evidence) -> str:
-    return piece.locator.partition(",")[0].strip()
-
-
 def _with(held: Sequence[Evidence], more: Sequence[Evidence]) -> list[Evidence]:
-    places = {(piece.source, _line(piece)) for piece in held}
-    return [*held, *(piece for piece in more if piece.verified and (piece.source, _line(piece)) not in places)]
+    places = {piece.place for piece in held}
+    return [*held, *(piece for piece in more if piece.verified and piece.place not in places)]
 
 
 def _add(desk: _Case, lead: RootCause, found: Weighed) -> None:

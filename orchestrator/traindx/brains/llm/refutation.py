@@ -67,7 +67,7 @@ def names(said: str, piece: Evidence) -> bool:
         return False
     if piece.quote and len(piece.quote.strip()) >= 4 and piece.quote.strip() in said:
         return True
-    place = piece.locator.partition(",")[0].strip()
+    place = piece.place[1]
     file = piece.source.rsplit("/", 1)[-1]
     return bool(place) and place in text and file in text
 
