@@ -111,10 +111,11 @@ def carried(m: Machine, node: ast.For | ast.AsyncFor | ast.While, mark: int, fir
     """Note what holds graphs of more than one iteration when a loop has ended."""
     for name, value in m.journal.since(mark):
         if isinstance(value, Tensor):
-            older = [serial for serial in value.graph if serial >= first]
-            turns = {m.paths[serial][len(m.turns)] for serial in older if len(m.paths[serial]) > len(m.turns)}
-            if len(turns) > 1 and value.sure:
-                m.event("carried", node, value, name=name, value=value, spent=any(s in m.spent for s in older))
+            _summed(m, node, value, first, name, name)
+        elif isinstance(value, Mapping):
+            for key, part in value.entries.items():
+                if isinstance(part, Tensor) and (told := _bound_as(m, value)):
+                    _summed(m, node, part, first, key, f"{told}.{key}")
         elif isinstance(value, Items) and value.more and value.items and value.kind != "ring":
             held = [part for part in value.items if isinstance(part, Tensor) and part.graph and part.sure]
             serials = {serial for part in held for serial in part.graph if serial >= first}
@@ -129,8 +130,17 @@ def carried(m: Machine, node: ast.For | ast.AsyncFor | ast.While, mark: int, fir
                 m.event("carried", node, held[-1], name=last, value=held[-1], spent=spent, holder=value, path=told)
 
 
-def _bound_as(m: Machine, value: Items) -> str:
-    """The path by which a list is known, `recorder.data.loss`; empty for one that nothing holds any more."""
+def _summed(m: Machine, node: ast.AST, value: Tensor, first: int, name: str, path: str) -> None:
+    """Note a variable, a field or an entry of a dictionary whose one tensor holds graphs of several iterations."""
+    older = [serial for serial in value.graph if serial >= first]
+    turns = {m.paths[serial][len(m.turns)] for serial in older if len(m.paths[serial]) > len(m.turns)}
+    if len(turns) > 1 and value.sure:
+        spent = any(serial in m.spent for serial in older)
+        m.event("carried", node, value, name=name, value=value, spent=spent, path=path)
+
+
+def _bound_as(m: Machine, value: Items | Mapping) -> str:
+    """The path by which a list or dictionary is known, `recorder.data.loss`; empty for one that nothing holds any more."""
     scope: Scope | None = m.scope
     while scope is not None:
         for name, held in scope.names.items():
@@ -141,7 +151,7 @@ def _bound_as(m: Machine, value: Items) -> str:
     return ""
 
 
-def _known_in(held: Value, value: Items, name: str, depth: int = 3) -> str:
+def _known_in(held: Value, value: Items | Mapping, name: str, depth: int = 3) -> str:
     if held is value:
         return name
     inner: list[tuple[str, Value]] = []
