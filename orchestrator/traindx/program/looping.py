@@ -37,7 +37,7 @@ def follow_for(m: Machine, node: ast.For | ast.AsyncFor) -> str:
 
     source = expressions.evaluate(m, node.iter)
     loop = m.loop(node, _source(source), node.target.id if isinstance(node.target, ast.Name) else "")
-    m.event("loop", node, source)
+    m.event("loop", node, source, loop=loop)
     status, mark, first = "", m.journal.mark(), len(m.paths)
     for number, element in enumerate(_elements(m, source), 1):
         with m.turn(loop, number):
@@ -95,7 +95,7 @@ def follow_while(m: Machine, node: ast.While) -> str:
     if conditions.truth(m, node.test) is False:
         return follow(m, node.orelse)
     loop = m.loop(node, Plain(None))
-    m.event("loop", node, Plain(None))
+    m.event("loop", node, Plain(None), loop=loop)
     status, mark, first = "", m.journal.mark(), len(m.paths)
     for number in range(1, TIMES + 1):
         with m.turn(loop, number):
