@@ -140,7 +140,7 @@ def _summed(m: Machine, node: ast.AST, value: Tensor, first: int, name: str, pat
 
 
 def _bound_as(m: Machine, value: Items | Mapping) -> str:
-    """The path by which a list or dictionary is known, `recorder.data.loss`; empty for one that nothing holds any more."""
+    """The path by which a list or dictionary is known, `recorder.data.loss`; empty where nothing holds it any more."""
     scope: Scope | None = m.scope
     while scope is not None:
         for name, held in scope.names.items():

@@ -23,7 +23,7 @@ from traindx.program.feeding import fed_twice
 from traindx.program.finding import Finding
 from traindx.program.queries import pass_of, passes_with
 from traindx.program.streams import LOADER
-from traindx.program.trace import Event, Trace
+from traindx.program.trace import Trace
 from traindx.program.values import UNKNOWN, Instance, Items, Made, Plain, Stream, Tensor, Value, is_none, text
 
 ID = "evaluating-on-train"
@@ -36,7 +36,9 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     """Compare what is trained on with what is evaluated on."""
     trace = analysis.trace
     learning = passes_with(trace, "backward")
-    trained = [loader for event in trace.of("loop") if (loader := _loader(event.subject)) and pass_of(event) in learning]
+    trained = [
+        loader for event in trace.of("loop") if (loader := _loader(event.subject)) and pass_of(event) in learning
+    ]
     looped = {_written(loader) for event in trace.of("loop") if (loader := _loader(event.subject))}
     loaders = [made for event in trace.of("loader") if isinstance(made := event.subject, Made)]
     for made in loaders:

@@ -2,7 +2,8 @@
 
 ## What it finds
 A variable, field, entry or list that at the end of a training loop holds graphs of several iterations, all of which a
-backward pass has been through, or none ever does: `total += loss`, `losses.append(loss)`, `sums["dice"] += dice(net(x), y)`.
+backward pass has been through, or none ever does: `total += loss`, `losses.append(loss)`,
+`sums["dice"] += dice(net(x), y)`.
 
 ## Why it matters
 Each graph holds the activations of its step. Memory grows step by step until the device or the host is full.
