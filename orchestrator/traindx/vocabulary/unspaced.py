@@ -43,7 +43,7 @@ _WIDE = str.maketrans(
     ":,,;()[]=|/ %",
 )
 _ORDINAL = re.compile(r"[第제]\s{0,4}$")
-_UNIT = re.compile(r"\s{0,4}[个個]?\s?([^\W\d_]{1,8})")
+_UNIT = re.compile(r"\s{0,4}[个個次]?\s?([^\W\d_]{1,8})")
 _COUNTERS = {"epoch", "step", "episode", "iter", "iteration", "batch"}
 
 
