@@ -51,6 +51,15 @@ def follow_for(m: Machine, node: ast.For | ast.AsyncFor) -> str:
     return follow(m, node.orelse) if node.orelse and status != "break" else ""
 
 
+def one_by_one(node: ast.AST, source: Value) -> bool:
+    """Whether a loop goes through a known list element by element; else one element stands for all."""
+    if not isinstance(source, Items) or source.more:
+        return False
+    if not isinstance(node, ast.For | ast.AsyncFor):
+        return _is_short(source)
+    return len(source.items) <= (TIMES if all(isinstance(item, Plain) for item in source.items) else _limit(source))
+
+
 def _source(value: Value) -> Value:
     return value.source if isinstance(value, Stream) else value
 
