@@ -29,7 +29,7 @@ _BARS = re.compile(r"\|([^|\s][^|]{0,40})\|\s*[:=]?\s*$")
 # `475ms step_avg:` and `12%|###|`: what clings to a number belongs to it, not to the name of the next.
 _UNIT = re.compile(
     r"^(?: (?:[mun]?s|secs?|seconds|[KMGT]i?B|%)(?=[^\w.=:/])|(?:[A-Za-zµ]{1,12}(?:/[A-Za-z]{1,12})?|%)(?=[^\w.]|$)"
-    r"| ?(?:毫?秒|分钟?|초|분)(?=[^\w.]|$))"
+    r"| ?(?:毫?秒|分钟?|小时|초|분)(?=[^\w.]|$))"
 )
 # `Epoch [1/10], Step [100/600]` and `lr=[1e-05]`: the name stands before the bracket.
 _BRACKETED = re.compile(r"([A-Za-z_][\w ]{0,30}?)\s{0,3}[:=]?\s{0,3}[\[(]\s{0,8}$")
@@ -56,6 +56,7 @@ _PROSE = frozenset([
     "a", "an", "the", "to", "from", "in", "at", "of", "for", "with", "by", "and", "or", "is", "was", "are", "be",
     "on", "after", "before", "than", "over", "under", "about", "into", "within", "every", "each", "took", "saved",
     "using", "used", "loaded", "only", "first", "last", "next", "all", "still",
+    "年", "月", "日", "时", "點", "点", "時", "分", "秒", "년", "월", "일", "시",
 ])  # fmt: skip
 _OF_LAYERS = frozenset({"l1"})
 """losses by themselves; behind other words they are the names of layers: `inactive units l1 100%`"""
