@@ -57,6 +57,9 @@ def _same(fast: list[Series], slow: list[Series]) -> None:
 
 
 _FORMS = [
+    "第 {n} 轮  训练损失 {v}  验证RMSE {w}",
+    "第{n}轮\uff0c训练损失\uff1a{v}\uff0c准确率\uff1a{w}%",
+    "迭代{n} 损失{v} 学习率 {x}",
     "iter {n}: loss {v}, time {w}ms, mfu {x}%",
     "step {n}: train loss {v}, val loss {w}",
     "step:{n}/500 train_loss:{v} step_avg:{w}ms",

@@ -46,6 +46,15 @@ from traindx.vocabulary.metrics import normalise
         ("total_norm", "grad_norm"),
         ("val_f1", "val/f1"),
         ("eval/perplexity", "val/perplexity"),
+        ("损失", "train/loss"),
+        ("训练损失", "train/loss"),
+        ("验证损失", "val/loss"),
+        ("验证集RMSE", "val/rmse"),
+        ("测试准确率", "test/accuracy"),
+        ("学习率", "lr"),
+        ("梯度范数", "grad_norm"),
+        ("検証損失", "val/loss"),
+        ("정확도", "train/accuracy"),
     ],
 )
 def test_spellings_of_one_metric_meet(original: str, name: str) -> None:
@@ -66,6 +75,9 @@ def test_spellings_of_one_metric_meet(original: str, name: str) -> None:
         "d_loss",
         "L_ic",
         "l",
+        "损失缩放",
+        "混合精度",
+        "用户向量范数",
     ],
 )
 def test_what_is_not_the_loss_is_not_called_so(original: str) -> None:

@@ -56,6 +56,23 @@ def test_toml_with_lines() -> None:
     assert _config("c.toml", "seed = 1\n[optimizer]\nlr = 0.1\n") == {"seed": (1, 1), "optimizer.lr": (0.1, 3)}
 
 
+def test_arrays_of_tables_with_lines() -> None:
+    text = (
+        "[learner]\nbatch = 32\n\n[[learner.lr]]\nfrom = 0\nvalues = [3e-4, 9e-5]\n"
+        '[[learner.lr]]  # the second\nfrom = 500\nvalues = [\n  6e-3,\n]\n[run]\nsteps = 900\n[["layer"]]\nwidth = 8\n'
+    )
+    assert _config("c.toml", text) == {
+        "learner.batch": (32, 2),
+        "learner.lr[0].from": (0, 5),
+        "learner.lr[0].values[0]": (3e-4, 6),
+        "learner.lr[0].values[1]": (9e-5, 6),
+        "learner.lr[1].from": (500, 8),
+        "learner.lr[1].values[0]": (6e-3, 9),
+        "run.steps": (900, 13),
+        "layer[0].width": (8, 15),
+    }
+
+
 def test_what_wandb_wraps_is_unwrapped() -> None:
     text = "learning_rate:\n  desc: null\n  value: 0.001\noptimizer:\n  value: adamw\n"
     assert _config("config.yaml", text) == {"learning_rate": (0.001, 3), "optimizer": ("adamw", 5)}

@@ -42,6 +42,17 @@ def _one(text: str | bytes, name: str = "train/loss") -> Series:
         ("[E{n}] loss {v}", "epoch"),
         ("t={n} loss={v}", "step"),
         ("[06:20:58] upd {n} | loss {v} | lr 4.0e-3", "step"),
+        ("第 {n} 轮  训练损失 {v}  验证RMSE 0.99  用时 0.1 秒", "epoch"),
+        ("第{n}轮\uff0c训练损失\uff1a{v}\uff0c验证损失\uff1a0.5", "epoch"),
+        ("第{n}/20轮 训练损失={v} 准确率=35%", "epoch"),
+        ("第 {n} 个 epoch\uff0c平均损失 {v}", "epoch"),
+        ("第 {n} 次迭代 损失 {v}", "step"),
+        ("【训练】轮次\uff1a{n}\uff5c损失\uff1a{v}\uff5c学习率\uff1a1e-3", "epoch"),
+        ("迭代 {n} 损失 {v} 梯度范数 3.1", "step"),
+        ("批次 {n}/100 损失: {v}", "step"),
+        ("エポック {n} 損失 {v} 検証損失 0.9", "epoch"),
+        ("第{n}エポック 学習損失: {v}", "epoch"),
+        ("에폭 {n} 손실 {v} 검증손실 0.9 정확도 0.3", "epoch"),
     ],
 )
 def test_common_ways_to_print_a_loss(line: str, axis: str) -> None:
@@ -218,3 +229,8 @@ def test_a_count_out_of_a_whole_is_a_share() -> None:
         for series in _read("epoch 1 loss 2.0 acc 100/400\nepoch 2 loss 1.0 acc 300/400\n")
     }
     assert found["train/accuracy"] == [0.25, 0.75]
+
+
+def test_a_date_in_chinese_is_no_metric() -> None:
+    text = "".join(f"2026年11月{n}日10时0{n}分05秒 第{n}轮 损失{1 / n:.3f} 用时3分20秒\n" for n in (1, 2, 4))
+    assert {series.name for series in _read(text)} == {"train/loss", "time"}

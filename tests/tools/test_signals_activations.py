@@ -72,6 +72,34 @@ def called(block: str, step: str = "block(x)", out: str = "self.out(x)") -> dict
     return {"net.py": CALLED.format(block=block, step=step, out=out)}
 
 
+WIDTHS = """\
+import torch
+from torch import nn
+
+DEPTH = {depth}
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        dims = {widths}
+        self.hidden = nn.ModuleList(nn.Linear(a, b) for a, b in zip(dims, dims[1:]))
+        self.out = nn.Linear(48, 6)
+        self.act = nn.Sigmoid()
+
+    def forward(self, x):
+        for layer in self.hidden:
+            x = self.act(layer(x))
+        return self.out(x)
+
+
+net = Net()
+opt = torch.optim.Adam(net.parameters())
+for x, y in data:
+    opt.zero_grad()
+    nn.functional.cross_entropy(net(x), y).backward()
+    opt.step()
+"""
 CASES = [
     case(ACTIVE, "pinned", logged(saturated_l1=0.8), "activations-saturated", "activations-alive units-dead"),
     case(ACTIVE, "a third pinned", logged(saturated_l1=0.3), silent="activations-saturated activations-alive"),
@@ -106,6 +134,12 @@ CASES = [
     case(ACTIVE, "a row for each layer, all of them busy", by_layer(fc1=0.03, fc2=0.1, fc3=0.0), "activations-alive",
          "units-dead"),
     case(ACTIVE, "one activation for ten layers", {"net.py": DEEP.format(depth=10)}, "deep-saturating-stack"),
+    case(ACTIVE, "a list of widths, repeated", {"net.py": WIDTHS.format(widths="[10] + [48] * DEPTH", depth=14)},
+         "deep-saturating-stack"),
+    case(ACTIVE, "a list of widths, repeated twice", {"net.py": WIDTHS.format(widths="[10] + DEPTH * [48]", depth=2)},
+         silent="deep-saturating-stack"),
+    case(ACTIVE, "widths one by one", {"net.py": WIDTHS.format(widths="[10, 48, 48]", depth=14)},
+         silent="deep-saturating-stack"),
     case(ACTIVE, "a stack in a script", {"net.py": STACKED.format(depth=12)}, "deep-saturating-stack"),
     case(ACTIVE, "a small stack in a script", {"net.py": STACKED.format(depth=3)}, silent="deep-saturating-stack"),
     case(ACTIVE, "a function in each of ten blocks", called("torch.tanh(self.lin(x))"),

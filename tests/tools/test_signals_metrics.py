@@ -96,6 +96,9 @@ CASES = [
     case(METRICS, "the cups are kept", {"eval.jsonl": successes(0.97)}, silent="older-task-forgotten"),
     case(METRICS, "a box is no penalty", table(total_loss=[2.5] * 10, loss_cls=[1.0] * 10, loss_box_reg=[1.5] * 10),
          silent="penalty-dominates"),
+    case(METRICS, "the length of a gradient is no penalty",
+         table(loss=[1.8] * 10, **{"grad_l2/out": [1.1] * 10, "weight_norm_l2": [1.2] * 10}),
+         silent="penalty-dominates"),
     case(METRICS, "a penalty is one", table(loss=[2.5] * 10, ce=[1.0] * 10, reg=[1.5] * 10), "penalty-dominates"),
 ]  # fmt: skip
 

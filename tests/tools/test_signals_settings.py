@@ -17,6 +17,14 @@ from tests.tools.signal_case import (
     table,
 )
 
+TRAINER = """\
+from transformers import BertConfig, BertForSequenceClassification, Trainer, TrainingArguments
+
+from events import data
+
+args = TrainingArguments("out", learning_rate={rate}, per_device_train_batch_size=32, lr_scheduler_type="linear")
+Trainer(model={model}, args=args, train_dataset=data).train()
+"""
 HYPER, SCHEDULE = "check_hyperparameters", "check_schedule"
 
 COSINE: list[float] = (0.01 * (1 + np.cos(np.linspace(0, np.pi, 30))) / 2).tolist()
@@ -182,6 +190,21 @@ CASES = [
          "regularised-heavily regularised-absurdly"),
     case(HYPER, "a decay of one", configured("optimizer: adamw\nlr: 0.001\nweight_decay: 1.0\n"), "regularised-heavily",
          "regularised-absurdly"),
+    case(HYPER, "a decay in Adam's gradient", configured("optimizer: adam\nlr: 0.001\nweight_decay: 0.05\n"),
+         "regularised-heavily", "regularised-absurdly"),
+    case(HYPER, "a decay beside Adam's gradient", configured("optimizer: adamw\nlr: 0.001\nweight_decay: 0.05\n"),
+         silent="regularised-heavily"),
+    case(HYPER, "a little decay in Adam's gradient", configured("optimizer: adam\nlr: 0.001\nweight_decay: 0.005\n"),
+         silent="regularised-heavily"),
+    case(HYPER, "a trainer from scratch at a rate for fine-tuning",
+         {"train.py": TRAINER.format(model="BertForSequenceClassification(BertConfig(num_labels=4))", rate="2e-6"),
+          **table(loss=[1.386] * 30)}, "lr-far-below-usual"),
+    case(HYPER, "a trainer from scratch at a rate for it",
+         {"train.py": TRAINER.format(model="BertForSequenceClassification(BertConfig(num_labels=4))", rate="5e-4"),
+          **table(loss=falling())}, silent="lr-far-below-usual"),
+    case(HYPER, "a trainer that fine-tunes",
+         {"train.py": TRAINER.format(model="BertForSequenceClassification.from_pretrained('bert')", rate="2e-6"),
+          **table(loss=falling())}, silent="lr-far-below-usual"),
     case(HYPER, "sixteen bits and nothing else", configured("precision: 16-true\nlr: 0.001\n"),
          "half-precision weights-in-half"),
     case(HYPER, "sixteen bits, mixed", configured("precision: 16-mixed\nlr: 0.001\n"), "half-precision",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from traindx.contract import Value as Row
 from traindx.program.analysis import Analysis
 from traindx.program.library.recurrent import KINDS
-from traindx.program.queries import class_of, loops_with, spelled
+from traindx.program.queries import class_of, pass_of, passes_with, spelled
 from traindx.program.trace import Event
 from traindx.program.values import Guess, Items, Layer, Library, Made, Place, Plain, Stream, Value
 
@@ -52,9 +52,9 @@ def program_facts(analysis: Analysis) -> list[ProgramFact]:
 
 def _facts(analysis: Analysis) -> Iterator[ProgramFact]:
     trace = analysis.trace
-    learning = loops_with(trace, "backward")
+    learning = passes_with(trace, "backward")
     for event in trace.of("loop"):
-        trains = id(event.place.node) in learning
+        trains = pass_of(event) in learning
         what = "trains" if trains else "does not train"
         yield _fact("loop", f"goes through {_told(event.subject)}, {what}", event.place)
     for event in trace.events:

@@ -85,6 +85,8 @@ def _joined(one: Any, other: Any, entry: _Entry) -> Any:
         return join(one, other)
     if isinstance(one, list) and isinstance(other, list):
         return one if len(one) >= len(other) else other
+    if isinstance(one, dict) and isinstance(other, dict):
+        return {**one, **other, **{key: join(one[key], other[key]) for key in one.keys() & other.keys()}}
     return one or other if isinstance(one, bool) else other
 
 

@@ -37,7 +37,7 @@ def follow_for(m: Machine, node: ast.For | ast.AsyncFor) -> str:
 
     source = expressions.evaluate(m, node.iter)
     loop = m.loop(node, _source(source), node.target.id if isinstance(node.target, ast.Name) else "")
-    m.event("loop", node, source)
+    m.event("loop", node, source, loop=loop)
     status, mark, first = "", m.journal.mark(), len(m.paths)
     for number, element in enumerate(_elements(m, source), 1):
         with m.turn(loop, number):
@@ -49,6 +49,15 @@ def follow_for(m: Machine, node: ast.For | ast.AsyncFor) -> str:
     if status in {"return", "raise"}:
         return status
     return follow(m, node.orelse) if node.orelse and status != "break" else ""
+
+
+def one_by_one(node: ast.AST, source: Value) -> bool:
+    """Whether a loop goes through a known list element by element; else one element stands for all."""
+    if not isinstance(source, Items) or source.more:
+        return False
+    if not isinstance(node, ast.For | ast.AsyncFor):
+        return _is_short(source)
+    return len(source.items) <= (TIMES if all(isinstance(item, Plain) for item in source.items) else _limit(source))
 
 
 def _source(value: Value) -> Value:
@@ -95,7 +104,7 @@ def follow_while(m: Machine, node: ast.While) -> str:
     if conditions.truth(m, node.test) is False:
         return follow(m, node.orelse)
     loop = m.loop(node, Plain(None))
-    m.event("loop", node, Plain(None))
+    m.event("loop", node, Plain(None), loop=loop)
     status, mark, first = "", m.journal.mark(), len(m.paths)
     for number in range(1, TIMES + 1):
         with m.turn(loop, number):
@@ -111,10 +120,11 @@ def carried(m: Machine, node: ast.For | ast.AsyncFor | ast.While, mark: int, fir
     """Note what holds graphs of more than one iteration when a loop has ended."""
     for name, value in m.journal.since(mark):
         if isinstance(value, Tensor):
-            older = [serial for serial in value.graph if serial >= first]
-            turns = {m.paths[serial][len(m.turns)] for serial in older if len(m.paths[serial]) > len(m.turns)}
-            if len(turns) > 1 and value.sure:
-                m.event("carried", node, value, name=name, value=value, spent=any(s in m.spent for s in older))
+            _summed(m, node, value, first, name, name)
+        elif isinstance(value, Mapping):
+            for key, part in value.entries.items():
+                if isinstance(part, Tensor) and (told := _bound_as(m, value)):
+                    _summed(m, node, part, first, key, f"{told}.{key}")
         elif isinstance(value, Items) and value.more and value.items and value.kind != "ring":
             held = [part for part in value.items if isinstance(part, Tensor) and part.graph and part.sure]
             serials = {serial for part in held for serial in part.graph if serial >= first}
@@ -129,8 +139,17 @@ def carried(m: Machine, node: ast.For | ast.AsyncFor | ast.While, mark: int, fir
                 m.event("carried", node, held[-1], name=last, value=held[-1], spent=spent, holder=value, path=told)
 
 
-def _bound_as(m: Machine, value: Items) -> str:
-    """The path by which a list is known, `recorder.data.loss`; empty for one that nothing holds any more."""
+def _summed(m: Machine, node: ast.AST, value: Tensor, first: int, name: str, path: str) -> None:
+    """Note a variable, a field or an entry of a dictionary whose one tensor holds graphs of several iterations."""
+    older = [serial for serial in value.graph if serial >= first]
+    turns = {m.paths[serial][len(m.turns)] for serial in older if len(m.paths[serial]) > len(m.turns)}
+    if len(turns) > 1 and value.sure:
+        spent = any(serial in m.spent for serial in older)
+        m.event("carried", node, value, name=name, value=value, spent=spent, path=path)
+
+
+def _bound_as(m: Machine, value: Items | Mapping) -> str:
+    """The path by which a list or dictionary is known, `recorder.data.loss`; empty where nothing holds it any more."""
     scope: Scope | None = m.scope
     while scope is not None:
         for name, held in scope.names.items():
@@ -141,7 +160,7 @@ def _bound_as(m: Machine, value: Items) -> str:
     return ""
 
 
-def _known_in(held: Value, value: Items, name: str, depth: int = 3) -> str:
+def _known_in(held: Value, value: Items | Mapping, name: str, depth: int = 3) -> str:
     if held is value:
         return name
     inner: list[tuple[str, Value]] = []

@@ -35,6 +35,7 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
+LONGEST_LIST = 60
 _SURE = ("constant", "omitted", "default", "config", "varies")
 
 
@@ -59,7 +60,9 @@ def _binary(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
     if isinstance(node.op, ast.Add) and (isinstance(left, Items | Parameters) or isinstance(right, Items | Parameters)):
         return _concatenated(left, right)
     if isinstance(node.op, ast.Mult) and isinstance(left, Items):
-        return Items(left.items, left.kind, True)
+        return _repeated(left, right)
+    if isinstance(node.op, ast.Mult) and isinstance(right, Items):
+        return _repeated(right, left)
     for side in (left, right):
         if isinstance(side, Plain) and side.counts:
             return Plain(None, "varies", "", side.counts)
@@ -97,6 +100,15 @@ def _counted(op: ast.operator, one: str, other: str) -> str:
     if isinstance(op, ast.Div | ast.FloorDiv | ast.Mod):
         return one if one and not other else ""
     return one or other
+
+
+def _repeated(listed: Items, count: Value) -> Items:
+    """`[width] * depth`: with its length where that is known, of numbers and other plain values."""
+    times = count.value if isinstance(count, Plain) and count.sure != "varies" else None
+    plain = not listed.more and all(isinstance(item, Plain) for item in listed.items)
+    if plain and type(times) is int and 0 < times * len(listed.items) <= LONGEST_LIST:
+        return Items(listed.items * times, listed.kind)
+    return Items(listed.items, listed.kind, True)
 
 
 def _concatenated(left: Value, right: Value) -> Value:
@@ -230,7 +242,7 @@ def augmented(m: Machine, node: ast.AugAssign) -> Value:
         return growing.extended(m, left, right) if growing.is_container(left) else UNKNOWN
     if isinstance(left, Items) and isinstance(node.op, ast.Add):
         more = right.items if isinstance(right, Items) else [right]
-        m.journal.put(left, "items", [*left.items, *more][:60])
+        m.journal.put(left, "items", [*left.items, *more][:LONGEST_LIST])
         return left
     if isinstance(left, Plain) and isinstance(right, Plain) and m.turns:
         made = _plain(node.op, left, right)

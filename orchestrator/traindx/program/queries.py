@@ -173,6 +173,19 @@ def loops_with(trace: Trace, *kinds: str) -> set[int]:
     return {id(turn.loop.node) for event in trace.of(*kinds) for turn in event.turns}
 
 
+def passes_with(trace: Trace, *kinds: str) -> set[int]:
+    """The passes (by identity of their loops) inside which some events happen, at any depth.
+
+    A function that both trains and evaluates goes through the same loop for both: each call is a pass of its own.
+    """
+    return {id(turn.loop) for event in trace.of(*kinds) for turn in event.turns}
+
+
+def pass_of(event: Event) -> int:
+    """The identity of the pass that the event of a loop begins."""
+    return id(event.facts["loop"])
+
+
 def loss_made_at(event: Event) -> tuple[tuple[Place, str], ...]:
     """Where the loss object that an event calls was made."""
     place = event.subject.place if isinstance(event.subject, Made) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from traindx.program.looping import MODULES, container
+from traindx.program.looping import MODULES, container, one_by_one
 from traindx.program.trace import Event, Loop
 from traindx.program.values import Instance, Items, Layer, Made, Stream, number
 
@@ -36,8 +36,8 @@ def times(event: Event, outer: int = 0, made: Mapping[int, int] | None = None) -
             part = held.items[turn.number - 1] if turn.number <= len(held.items) else None
             found *= made.get(part.number, 1) if made and isinstance(part, Layer | Instance) else 1
             continue
-        if isinstance(source, Items):
-            continue  # a known list is gone through element by element
+        if isinstance(source, Items) and (source.more or one_by_one(turn.loop.node, source)):
+            continue
         if turn.number > 1:
             return 0
         found *= length(turn.loop) or 1

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from traindx.vocabulary.unspaced import in_english
+
 Kind = Literal["epoch", "step", "loss", "accuracy", "score", "rate", "norm", "cost", "phase", "other"]
 
 _PHASES = {
@@ -220,6 +222,7 @@ def voice_in(text: str) -> str:
 
 
 def _words(original: str) -> list[str]:
+    original = in_english(original)
     if not original.isascii():  # `pérdida`, `époque`: without their accents
         original = unicodedata.normalize("NFKD", original)
         original = "".join(letter for letter in original if not unicodedata.combining(letter)).replace("\u0131", "i")

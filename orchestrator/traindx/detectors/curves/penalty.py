@@ -15,6 +15,7 @@ from traindx.readers.model import Series
 SIGNALS = {"penalty-dominates": "a penalty is most of the loss, and the rest of the loss does not improve"}
 
 _PENALTIES = {"l1", "l2", "reg", "penalty", "regularization", "regularisation", "sparsity", "regloss", "wd"}
+_OF_GRADIENTS = {"grad", "grads", "gradient", "gradients", "gnorm", "norm", "norms"}
 _OF_BOXES = {"box", "bbox", "rpn", "cls", "obj", "dfl", "iou", "giou", "mask"}
 # From here on the penalty is the larger part of what is minimised.
 DOMINATES = 0.5
@@ -26,6 +27,8 @@ def detect(goal: Objective | None, series: Sequence[Series]) -> list[Signal]:
     whole = loss is not None and loss.name == "train/loss"
     for row in series:
         own = words_with_digits(row)
+        if own & _OF_GRADIENTS or row.name == "grad_norm":
+            continue  # `grad_l2/out` is the length of a gradient
         if loss is None or row is loss or not own & _PENALTIES or len(row) != len(loss) or row.source != loss.source:
             continue
         boxed = own & _PENALTIES == {"reg"} and any(words_of(other) & _OF_BOXES for other in series)

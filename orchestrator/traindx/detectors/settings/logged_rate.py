@@ -14,6 +14,7 @@ from traindx.detectors.citing import cite, cite_setting, moment, where
 from traindx.detectors.curves.objective import Objective
 from traindx.detectors.settings.lookup import is_number, rates
 from traindx.readers.model import Series, Setting
+from traindx.vocabulary.settings import RATE
 
 SIGNALS = {
     "lr-raised-at-onset": "the learning rate was raised exactly where the loss broke",
@@ -90,7 +91,14 @@ def raising_setting(found: RateAtBreak | None, settings: Sequence[Setting]) -> S
     if found is None or found.raised is None:
         return None
     after = float(found.rate.values[found.raised])
-    return next((row for row in rates(settings) if math.isclose(float(row.value), after, rel_tol=0.02)), None)
+    listed = [row for row in settings if is_number(row) and any(RATE.search(part) for part in _parts(row.key))]
+    same = [row for row in [*rates(settings), *listed] if math.isclose(float(row.value), after, rel_tol=0.02)]
+    return next(iter(same), None)
+
+
+def _parts(key: str) -> list[str]:
+    """`lr` and `values` of `lr[2].values[0]`: a schedule is often a list below the name of the rate."""
+    return [part.partition("[")[0] for part in key.split(".")]
 
 
 def changed_at_break(found: RateAtBreak | None, settings: Sequence[Setting], setting: Setting | None) -> list[Signal]:

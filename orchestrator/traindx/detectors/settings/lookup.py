@@ -17,6 +17,7 @@ _OF_ADAM = {"beta1", "beta2", "betas", "adambeta1", "adambeta2", "adamepsilon"}
 _OF_SGD = {"momentum", "mom", "nesterov", "sgdmomentum"}
 _OF_POLICIES = {"approx_kl", "clip_fraction"}
 _OF_HUGGING_FACE = {"per_device_train_batch_size", "lr_scheduler_type", "num_train_epochs"}
+_PLAIN_OF_HUGGING_FACE = {name.replace("_", "") for name in _OF_HUGGING_FACE}
 
 
 def is_number(setting: Setting) -> bool:
@@ -80,10 +81,10 @@ def optimizer(settings: Sequence[Setting], code: Sequence[CodeUnit], series: Seq
     }
     if len(coded) == 1:
         return coded.pop()
-    return None if coded else _by_custom(settings, series)
+    return None if coded else _by_custom(settings, code, series)
 
 
-def _by_custom(settings: Sequence[Setting], series: Sequence[Series]) -> str | None:
+def _by_custom(settings: Sequence[Setting], code: Sequence[CodeUnit], series: Sequence[Series]) -> str | None:
     """The optimizer that the name of a logged rate tells, or that a trainer takes when nobody says otherwise."""
     for row in series:
         found = KNOWN_OPTIMIZERS.search(row.original) if row.name == "lr" else None
@@ -93,10 +94,15 @@ def _by_custom(settings: Sequence[Setting], series: Sequence[Series]) -> str | N
     if any(row.name.rpartition("/")[2] in _OF_POLICIES for row in series):
         return "adam"
     keys = {_plain(row.key.rsplit(".", 1)[-1]) for row in settings}
-    if {row.key for row in settings} & _OF_HUGGING_FACE:
+    if {row.key for row in settings} & _OF_HUGGING_FACE or (_from_scratch(code) and keys & _PLAIN_OF_HUGGING_FACE):
         return "adamw"
     # A momentum is SGD's, and a pair of betas is of Adam's family.
     return "adam" if keys & _OF_ADAM else "sgd" if keys & _OF_SGD else None
+
+
+def _from_scratch(code: Sequence[CodeUnit]) -> bool:
+    """Whether the code is here and loads no weights: a rate for fine-tuning is then none for this run."""
+    return bool(code) and all(unit.names.isdisjoint({"from_pretrained", "load_state_dict"}) for unit in code)
 
 
 def named(settings: Sequence[Setting], *names: str) -> Setting | None:

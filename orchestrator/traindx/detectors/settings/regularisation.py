@@ -39,7 +39,7 @@ DROPOUTS = (
     "p",
 )
 # Decoupled decay is multiplied by the learning rate; decay added to the gradient counts as it stands.
-MUCH_DECAY = {"sgd": 0.01, "adam": 0.05, "rmsprop": 0.05, "adagrad": 0.05, "nadam": 0.05, "lion": 1.0}
+MUCH_DECAY = {"sgd": 0.01, "adam": 0.01, "rmsprop": 0.05, "adagrad": 0.05, "nadam": 0.05, "lion": 1.0}
 MUCH_DECAY_DECOUPLED = 0.3
 MUCH_DROPOUT = 0.6
 ABSURD = 30

@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.feeding import fed_twice
 from traindx.program.finding import Finding
-from traindx.program.queries import loops_with
+from traindx.program.queries import pass_of, passes_with
 from traindx.program.streams import LOADER
-from traindx.program.trace import Event, Trace
+from traindx.program.trace import Trace
 from traindx.program.values import UNKNOWN, Instance, Items, Made, Plain, Stream, Tensor, Value, is_none, text
 
 ID = "evaluating-on-train"
@@ -35,8 +35,10 @@ _TRAIN = re.compile(r"(?:^|_)(?:train|tr|trn|training)(?:_|$)", re.IGNORECASE)
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Compare what is trained on with what is evaluated on."""
     trace = analysis.trace
-    learning = loops_with(trace, "backward")
-    trained = [loader for event in trace.of("loop") if (loader := _loader(event.subject)) and _inside(event, learning)]
+    learning = passes_with(trace, "backward")
+    trained = [
+        loader for event in trace.of("loop") if (loader := _loader(event.subject)) and pass_of(event) in learning
+    ]
     looped = {_written(loader) for event in trace.of("loop") if (loader := _loader(event.subject))}
     loaders = [made for event in trace.of("loader") if isinstance(made := event.subject, Made)]
     for made in loaders:
@@ -91,10 +93,10 @@ def _instead(trace: Trace, trained: list[Made], held: list[Made], learning: set[
     evaluated = [
         event
         for event in trace.of("loop")
-        if (loader := _loader(event.subject)) and loader.number in numbers and id(event.place.node) not in learning
+        if (loader := _loader(event.subject)) and loader.number in numbers and pass_of(event) not in learning
     ]
-    forward = loops_with(trace, "forward")
-    evaluated = [event for event in evaluated if id(event.place.node) in forward]
+    forward = passes_with(trace, "forward")
+    evaluated = [event for event in evaluated if pass_of(event) in forward]
     if held and evaluated and held[0].place is not None:
         event = evaluated[0]
         place = event.calls[-1] if event.calls else event.place
@@ -105,10 +107,6 @@ def _instead(trace: Trace, trained: list[Made], held: list[Made], learning: set[
             facts={"loader": _name(held[0]), "loader_place": place.text},
             also=((held[0].place, "never gone through"), (event.place, "the loop that evaluates")),
         )
-
-
-def _inside(event: Event, learning: set[int]) -> bool:
-    return id(event.place.node) in learning
 
 
 def _loader(value: Value) -> Made | None:

@@ -1,8 +1,9 @@
 """A kept loss or output keeps every step's graph alive.
 
 ## What it finds
-A variable, field or list that at the end of a training loop holds graphs of several iterations, all of which a backward
-pass has been through: `total += loss`, `losses.append(loss)`.
+A variable, field, entry or list that at the end of a training loop holds graphs of several iterations, all of which a
+backward pass has been through, or none ever does: `total += loss`, `losses.append(loss)`,
+`sums["dice"] += dice(net(x), y)`.
 
 ## Why it matters
 Each graph holds the activations of its step. Memory grows step by step until the device or the host is full.
@@ -19,6 +20,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
+from traindx.program.queries import handed_out
 from traindx.program.trace import Event, Trace
 from traindx.program.values import Place, Tensor
 
@@ -32,7 +34,9 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     again = {serial for event in trace.of("backward") for serial in event.facts.get("again", ())}
     for event in trace.of("carried"):
         value = event.subject
-        if not isinstance(value, Tensor) or not event.facts["spent"] or value.graph & again:
+        if not isinstance(value, Tensor) or value.graph & again:
+            continue
+        if not event.facts["spent"] and not _led_nowhere(trace, event, value):
             continue
         if "state" in value.marks or (value.states and value.loss is None and value.shape != ()):
             continue
@@ -51,6 +55,16 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             facts={"kept": name, "kept_place": place.text, "loop_place": event.place.text},
             also=((event.place, "the loop whose graphs stay alive"),),
         )
+
+
+def _led_nowhere(trace: Trace, event: Event, value: Tensor) -> bool:
+    """Whether a loop that trains keeps what no backward ever goes through: a metric of a forward of its own."""
+    node = event.place.node
+    learns = any(turn.loop.node is node for row in trace.of("backward") for turn in row.turns)
+    used = (row.subject for row in trace.of("backward", "autograd-grad"))
+    if not learns or any(not isinstance(one, Tensor) or one.graph & value.graph for one in used):
+        return False
+    return not handed_out(trace, value) and not handed_out(trace, event.facts.get("holder", value))
 
 
 def _put_at(trace: Trace, event: Event) -> Place | None:
@@ -136,4 +150,6 @@ def _adds(node: ast.AST, name: str) -> bool:
 
 
 def _last(node: ast.expr) -> str:
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return str(node.slice.value)
     return str(getattr(node, "id", getattr(node, "attr", "")))

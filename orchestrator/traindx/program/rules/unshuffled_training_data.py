@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.class_order import in_classes, in_folders
 from traindx.program.finding import Finding
-from traindx.program.queries import class_of, loops_with
+from traindx.program.queries import class_of, pass_of, passes_with
 from traindx.program.trace import Trace
 from traindx.program.values import Instance, Made, Place, Plain, Stream, Tensor, Value
 
@@ -31,11 +31,11 @@ SAYS = ("proven", "suspected")
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at the loaders that are trained on."""
     trace = analysis.trace
-    learning = loops_with(trace, "backward")
+    learning = passes_with(trace, "backward")
     done: set[int] = set()
     for event in trace.of("loop"):
         source = event.subject.source if isinstance(event.subject, Stream) else event.subject
-        if not isinstance(source, Made) or source.kind != "DataLoader" or id(event.place.node) not in learning:
+        if not isinstance(source, Made) or source.kind != "DataLoader" or pass_of(event) not in learning:
             continue
         if source.number in done or source.place is None or _mixed(source) or trace.of("recurrent"):
             continue

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, replace
 
 from traindx.vocabulary.metrics import MetricName, normalise, phase_in, voice_in
+from traindx.vocabulary.unspaced import LETTER, narrow
 
 # `e7 s11880`, `ep3`, `it120`: counters that cling to their name.
 _CLINGING = {
@@ -16,7 +17,7 @@ _CLINGING = {
 _BEHIND_A_NAME = "|".join(rf"(?<=\b{name})" for name in _CLINGING)
 # The digit runs are bounded so that no text, however odd, makes the search slow.
 NUMBER = re.compile(
-    rf"((?:(?<![\w.@])[-+]?|(?:{_BEHIND_A_NAME})(?=\d{{1,9}}(?![\w.])))(?:"
+    rf"((?:(?<![\w.@])[-+]?|(?<=[{LETTER}])[-+]?|(?:{_BEHIND_A_NAME})(?=\d{{1,9}}(?![\w.])))(?:"
     r"\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,30})?(?![\d,])"
     r"|\d{1,30}(?:\.\d{0,40})?(?:[eE][-+]?\d{1,4})?"
     r"|\.\d{1,40}(?:[eE][-+]?\d{1,4})?"
@@ -27,7 +28,8 @@ _BREAK = re.compile(r"[,;\t(){}\[\]]|\s[-–—]+\s|-->?|=>|\|")  # noqa: RUF001
 _BARS = re.compile(r"\|([^|\s][^|]{0,40})\|\s*[:=]?\s*$")
 # `475ms step_avg:` and `12%|###|`: what clings to a number belongs to it, not to the name of the next.
 _UNIT = re.compile(
-    r"^(?: (?:[mun]?s|secs?|seconds|[KMGT]i?B|%)(?=[^\w.=:/])|(?:[A-Za-zµ]{1,12}(?:/[A-Za-z]{1,12})?|%)(?=[^\w.]|$))"
+    r"^(?: (?:[mun]?s|secs?|seconds|[KMGT]i?B|%)(?=[^\w.=:/])|(?:[A-Za-zµ]{1,12}(?:/[A-Za-z]{1,12})?|%)(?=[^\w.]|$)"
+    r"| ?(?:毫?秒|分钟?|小时|초|분)(?=[^\w.]|$))"
 )
 # `Epoch [1/10], Step [100/600]` and `lr=[1e-05]`: the name stands before the bracket.
 _BRACKETED = re.compile(r"([A-Za-z_][\w ]{0,30}?)\s{0,3}[:=]?\s{0,3}[\[(]\s{0,8}$")
@@ -54,6 +56,7 @@ _PROSE = frozenset([
     "a", "an", "the", "to", "from", "in", "at", "of", "for", "with", "by", "and", "or", "is", "was", "are", "be",
     "on", "after", "before", "than", "over", "under", "about", "into", "within", "every", "each", "took", "saved",
     "using", "used", "loaded", "only", "first", "last", "next", "all", "still",
+    "年", "月", "日", "时", "點", "点", "時", "分", "秒", "년", "월", "일", "시",
 ])  # fmt: skip
 _OF_LAYERS = frozenset({"l1"})
 """losses by themselves; behind other words they are the names of layers: `inactive units l1 100%`"""
@@ -103,7 +106,7 @@ def number(text: str) -> float:
 
 def understand(shape: tuple[str, ...]) -> Form | None:
     """The form of a line with these stretches of text around its numbers; None where it reports nothing."""
-    reading = _Reading()
+    shape, reading = narrow(shape), _Reading()
     if shape[0].lstrip().startswith("wandb:"):
         return None  # the tracker's summary repeats the last values, of one run after the other in a sweep
     if any(_FORMAT_BEHIND.match(part) for part in shape[1:]):
@@ -142,7 +145,7 @@ class _Reading:
 
     def number(self, index: int, before: str, after: str) -> None:
         """Take in a number and the text on its two sides."""
-        if before[-1:].isalpha():
+        if before[-1:].isalpha() and before[-1:].isascii():
             self._clinging(index, before)
             return
         self._previous = index
