@@ -339,6 +339,10 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
         [
             "[Sat Mar  1 03:04:05 2025] NVRM: Xid (PCI:0000:3b:00): 79, pid=4711, GPU has fallen off the bus.",
             "Unable to determine the device handle for GPU 0000:3B:00.0: Unknown Error",
+            "[  +0.000844] nvidia 0000:03:00.0: AER: can't recover (no error_detected callback)",
+            "kernel: amdgpu 0000:c1:00.0: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer",
+            "Jan  2 10:00:01 cn7 kernel: nvidia 0000:41:00.0: AER: device recovery failed",
+            "xe 0000:03:00.0: device lost from bus!",
         ],
     ),
     (
