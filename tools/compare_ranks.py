@@ -77,7 +77,9 @@ def _waited(run: Run) -> bool:
     """Whether a rank gave up waiting for the others, and none ended with an error of its own."""
     names = {"error-collective-timeout", "error-collective", "error-peer-lost"}
     families = [one for one in error_patterns(run.project) if one.name in names]
-    told = [row for row in run.errors if row.kind == "error" and any(one.found_in(row.text) is not None for one in families)]
+    told = [
+        row for row in run.errors if row.kind == "error" and any(one.found_in(row.text) is not None for one in families)
+    ]
     return bool(told) and not _failed_by_itself(run)
 
 

@@ -1,4 +1,4 @@
-"""Optimizer state that no training leaves behind: a second moment below zero, NaN in a state that a run went on from."""
+"""Optimizer state that no training leaves behind: second moments below zero, NaN where a run went on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _COUNTERS = {
     "step": frozenset({"step", "global_step", "iteration", "iter", "it", "num_updates", "update", "steps"}),
     "epoch": frozenset({"epoch", "current_epoch", "last_epoch"}),
 }
-_SQUARES = re.compile(r"(?:^|[._/\[\]'\"])(?:exp_avg_sq|max_exp_avg_sq|square_avg|exp_avg_sq_(?:row|col))(?:$|[._/\]'\"])")
+_SQUARES = re.compile(
+    r"(?:^|[._/\[\]'\"])(?:exp_avg_sq|max_exp_avg_sq|square_avg|exp_avg_sq_(?:row|col))(?:$|[._/\]'\"])"
+)
 
 
 def detect(checkpoints: Sequence[Checkpoint], weights: Mapping[str, Weights], loss: Series | None) -> list[Signal]:
@@ -36,16 +38,18 @@ def detect(checkpoints: Sequence[Checkpoint], weights: Mapping[str, Weights], lo
     for row, measures in read:
         negative = [one for one in measures if _SQUARES.search(one.tensor.path) and _real(one) and one.lowest < 0]
         if negative:
-            claim = f"`{row.path}`: `{negative[0].tensor.path}`, an average of squares, goes down to {negative[0].lowest:.3g}"
+            name, lowest = negative[0].tensor.path, negative[0].lowest
+            claim = f"`{row.path}`: `{name}`, an average of squares, goes down to {lowest:.3g}"
             found.append(_signal("second-moments-negative", row, negative, claim, read))
             break
     for row, measures in read:
         spoilt = [one for one in measures if one.nans or one.above]
         broke = _breaks_at(loss, _counts(row, loss.axis)) if spoilt and loss is not None else None
         if broke is not None and loss is not None:
+            counts = f"{spoilt[0].nans:,} NaN and {spoilt[0].infinities:,} Inf"
             claim = (
-                f"the run went on from `{row.path}`, whose optimizer state `{spoilt[0].tensor.path}` holds"
-                f" {spoilt[0].nans:,} NaN and {spoilt[0].infinities:,} Inf, and its loss is lost at {where(loss, broke)}"
+                f"the run went on from `{row.path}`, whose optimizer state `{spoilt[0].tensor.path}` holds {counts},"
+                f" and its loss is lost at {where(loss, broke)}"
             )
             signal = _signal("resumed-from-spoilt-optimizer", row, spoilt, claim, read)
             places = [*signal.citations, cite(loss, broke, "the first loss after a step with that state")]

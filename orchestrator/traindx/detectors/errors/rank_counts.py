@@ -24,7 +24,8 @@ _COUNT = re.compile(
     re.IGNORECASE,
 )
 _COUNTER = re.compile(
-    r"\b(?:it|iters?|iterations?|steps?|batch(?:es)?|mini-?batch|i|b)\b[ :=#\[(]{0,3}\d{1,9} ?(?:/|of) ?(?P<total>\d{1,9})(?![\w./])"
+    r"\b(?:it|iters?|iterations?|steps?|batch(?:es)?|mini-?batch|i|b)\b[ :=#\[(]{0,3}"
+    r"\d{1,9} ?(?:/|of) ?(?P<total>\d{1,9})(?![\w./])"
     r"|\| ?\d{1,9}/(?P<bar>\d{1,9}) \[",
     re.IGNORECASE,
 )
