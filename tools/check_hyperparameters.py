@@ -17,6 +17,7 @@ from traindx.detectors.settings import (
     warmup,
 )
 from traindx.detectors.settings.lookup import clip_threshold, optimizer, peak_rate, rates
+from traindx.detectors.settings.own_schedule import own_plan
 from traindx.program.followed import program_of, settings_of
 from traindx.readers import Run
 from traindx.readers.excerpts import log_heads
@@ -70,7 +71,7 @@ def check_hyperparameters(given: Input, run: Run) -> HyperparameterReport:  # no
         *batch.detect(settings),
         *(precision.detect(settings, code) or precision.of_program(program_of(run))),
         *(half_range.detect(code, precision.half_precision(settings)) if _overflows(run, goal) else []),
-        *warmup.detect(settings, logged, name, code),
+        *warmup.detect(settings, logged, name, code, own_plan(program_of(run), settings)),
         *clipping.detect(clip, code),
     ]
     if not signals and not configured and logged is None and clip is None:

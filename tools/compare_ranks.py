@@ -59,7 +59,7 @@ def compare_ranks(given: Input, run: Run) -> RankReport:  # noqa: ARG001 - every
             *(_with_shares(collectives.detect(reports, known), run) if not _failed_by_itself(run) else []),
             *stacks.detect(run.stacks),
             *ranks.detect(run.series, closer(run)),
-            *_with_shares(rank_counts.detect(log_heads(run, rank_counts.MOST_LINES)), run),
+            *_with_shares(rank_counts.detect(log_heads(run, rank_counts.MOST_LINES), waited=_waited(run)), run),
         ],
     )
 
@@ -71,6 +71,16 @@ def _with_shares(signals: list[Signal], run: Run) -> list[Signal]:
     return [
         one.model_copy(update={"citations": [*one.citations, *shares]}) if one.id in parted else one for one in signals
     ]
+
+
+def _waited(run: Run) -> bool:
+    """Whether a rank gave up waiting for the others, and none ended with an error of its own."""
+    names = {"error-collective-timeout", "error-collective", "error-peer-lost"}
+    families = [one for one in error_patterns(run.project) if one.name in names]
+    told = [
+        row for row in run.errors if row.kind == "error" and any(one.found_in(row.text) is not None for one in families)
+    ]
+    return bool(told) and not _failed_by_itself(run)
 
 
 def _failed_by_itself(run: Run) -> bool:

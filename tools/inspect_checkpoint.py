@@ -13,6 +13,7 @@ from traindx.detectors.checkpoints import (
     damage,
     dead_units,
     gates,
+    moments,
     movement,
     not_finite,
     optimizer_state,
@@ -83,6 +84,7 @@ class Inspection(ToolOutput):
         **damage.SIGNALS,
         **unsafe.SIGNALS,
         **not_finite.SIGNALS,
+        **moments.SIGNALS,
         **batch_norm.SIGNALS,
         **gates.SIGNALS,
         **dead_units.SIGNALS,
@@ -113,9 +115,12 @@ def inspect_checkpoint(given: Input, run: Run) -> Inspection:
         *damage.detect(rows),
         *unsafe.detect(rows),
         *not_finite.detect(rows, run.weights, _loss(run)),
+        *moments.detect(rows, run.weights, _loss(run)),
         *movement.detect(compared, freezes),
         *_once([signal for one in readable for signal in _details(one, run, freezes)]),
     ]
+    if not any(signal.id in saved_settings.SIGNALS for signal in signals):
+        signals += saved_settings.unnamed(rows, run.settings)
     return Inspection(
         checkpoints=[_report(one, given.tensors) for one in saved[:50]],
         moved=len(compared.moved) if compared is not None else None,
@@ -129,11 +134,11 @@ def _details(one: Saved, run: Run, freezes: bool) -> list[Signal]:
     with run.scope.open(checkpoint.path) as handle:
         biases = list(read_values(handle, checkpoint, gates.wanted(checkpoint)))
     group = optimizer_with_moments(checkpoint)
-    moments = read_moments(run.scope, checkpoint, group, run.checkpoints) if group is not None else []
+    states = read_moments(run.scope, checkpoint, group, run.checkpoints) if group is not None else []
     return [
         *batch_norm.detect(checkpoint, measures, steps),
         *gates.detect(checkpoint, biases),
-        *dead_units.detect(checkpoint, moments),
+        *dead_units.detect(checkpoint, states),
         *optimizer_state.detect(checkpoint, freezes),
         *adapters.detect(checkpoint, measures, steps),
         *scale.detect(checkpoint, measures, steps),

@@ -14,18 +14,28 @@ from traindx.detectors.data import (
     named_labels,
     order,
     overlap,
+    pictures,
     scale,
     shards,
     shifted,
     split_paths,
     worded_labels,
 )
-from traindx.detectors.program import classes, column_reads, input_scaling, loading, parallel_lists, validation_data
+from traindx.detectors.program import (
+    classes,
+    column_reads,
+    input_scaling,
+    loading,
+    parallel_lists,
+    unit_casts,
+    validation_data,
+)
 from traindx.detectors.program.target_columns import target_columns
 from traindx.readers import Run
 from traindx.readers.excerpts import log_heads
 from traindx.readers.tables.filenames import read_listed
 from traindx.readers.tables.identities import read_identities
+from traindx.readers.tables.pictures import read_pictures
 from traindx.readers.tables.samples import Samples, read_samples
 from traindx.readers.tables.worded import read_worded
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
@@ -50,6 +60,7 @@ class DataReport(ToolOutput):
         **gaps.SIGNALS,
         **scale.SIGNALS,
         **content.SIGNALS,
+        **pictures.SIGNALS,
         **labels.SIGNALS,
         **balance.SIGNALS,
         **order.SIGNALS,
@@ -78,6 +89,7 @@ def inspect_data(given: Input, run: Run) -> DataReport:  # noqa: ARG001 - every 
         *scale.in_data(tables, arrays, left_alone=input_scaling.scales(code) is False),
         *scale.in_logs(log_heads(run, scale.MOST_LINES)),
         *content.detect(tables, arrays),
+        *pictures.detect(read_pictures(run), unit_casts.detect(run.code)),
         *column_reads.added(
             labels.outside(
                 [row for row in told if row.column is None or not shifted.moved(row.column.name, row.low, code)],

@@ -134,6 +134,14 @@ def oversampled() -> dict[str, str]:
     }
 
 
+def tiles(count: int, different: int = 0, folder: str = "tiles") -> dict[str, bytes]:
+    """Pictures in two folders, all of the same bytes but for some."""
+    same = b"\x89PNG\r\n\x1a\n" + bytes(60)
+    return {
+        f"{folder}/{'ab'[n % 2]}/{n:04d}.png": same + (bytes([1, n]) if n < different else b"") for n in range(count)
+    }
+
+
 CASES = [
     case(DATA, "one empty cell", gap(77), "data-not-finite"),
     case(DATA, "a NaN in an array", {"x.npy": npy(np.array([[1.0, np.nan]] * 20))}, "data-not-finite"),
@@ -159,6 +167,12 @@ CASES = [
     case(DATA, "bytes that are divided", script(PICTURES.format(divided=" / 255")),
          "inputs-scaled", "pixels-unscaled-in-code"),
     case(DATA, "nothing but zeros", {"x_train.npy": npy(np.zeros((50, 8)))}, "data-constant"),
+    case(DATA, "pictures that are one file", tiles(30), "pictures-identical"),
+    case(DATA, "pictures that are one file but for one", tiles(30, 1), "pictures-identical"),
+    case(DATA, "pictures with content", tiles(30, 30), silent="pictures-identical"),
+    case(DATA, "some empty pictures", tiles(30, 12), silent="pictures-identical"),
+    case(DATA, "empty masks", tiles(30, folder="masks"), silent="pictures-identical"),
+    case(DATA, "a handful of placeholders", tiles(6), silent="pictures-identical"),
     case(DATA, "a mask of ones", {"mask_train.npy": npy(np.ones((50, 8)))}, silent="data-constant"),
     case(DATA, "one dead column of four", plain(inputs=blobs(120)[0] * np.array([1, 1, 0, 1])),
          silent="data-constant"),

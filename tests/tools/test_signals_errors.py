@@ -339,6 +339,10 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
         [
             "[Sat Mar  1 03:04:05 2025] NVRM: Xid (PCI:0000:3b:00): 79, pid=4711, GPU has fallen off the bus.",
             "Unable to determine the device handle for GPU 0000:3B:00.0: Unknown Error",
+            "[  +0.000844] nvidia 0000:03:00.0: AER: can't recover (no error_detected callback)",
+            "kernel: amdgpu 0000:c1:00.0: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer",
+            "Jan  2 10:00:01 cn7 kernel: nvidia 0000:41:00.0: AER: device recovery failed",
+            "xe 0000:03:00.0: device lost from bus!",
         ],
     ),
     (
@@ -527,6 +531,7 @@ Root Cause (first observed failure):
   error_file: <N/A>
 ============================================================"""
 
+_SLURM = "slurmstepd: error: *** STEP 771200.0 ON g CANCELLED AT 2025-03-02T04:11:09 DUE TO {} ***"
 ORDER: list[Case] = [
     case(ERRORS, "the first of a chain",
          raised("FileNotFoundError: [Errno 2] No such file or directory: 'a.bin'" + _CHAIN + _FRAMES
@@ -581,6 +586,21 @@ ORDER: list[Case] = [
           + "\nslurmstepd: error: *** STEP 771200.0 ON g CANCELLED AT 2025-03-02T04:11:09 DUE TO PREEMPTION ***\n",
           "slurm-771203.out": "\n".join(f"upd={n} mse={9 - n / 400}" for n in range(1200, 3000, 20)) + "\n"},
          "error-survived", "error-preempted"),
+    case(ERRORS, "steps that were logged before the scheduler's signal was obeyed",
+         log([*losses(30), _SLURM.format("TIME LIMIT"), "[rank: 0] Received SIGTERM: 15", *losses(33)[30:],
+              "srun: error: g: task 0: Killed"]),
+         "error-time-limit active-when-ended", "error-preempted"),
+    case(ERRORS, "a preempted run that finished its epoch",
+         log([*losses(30), _SLURM.format("PREEMPTION"), *losses(34)[30:]]), "error-preempted active-when-ended"),
+    case(ERRORS, "nothing after the limit", log([*losses(30), _SLURM.format("TIME LIMIT")]), "error-time-limit",
+         "active-when-ended"),
+    case(ERRORS, "a job step that was over its time, and a run that went on",
+         log([*losses(10), _SLURM.format("TIME LIMIT"), *losses(60)[10:]]), "error-survived", "error-time-limit"),
+    case(ERRORS, "the bus of something else",
+         printed("mlx5_core 0000:81:00.0: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer",
+                 "pcieport 0000:00:03.0: AER: Corrected error received: 0000:00:03.0",
+                 "nvidia 0000:03:00.0: PCIe Bus Error: severity=Corrected, type=Data Link Layer, (Transmitter ID)"),
+         silent="error-gpu-hardware error-unexplained"),
     case(ERRORS, "a line that says it retries",
          printed("2025-03-01 01:02:03 ERROR requests.exceptions.ConnectionError: HTTPSConnectionPool, retrying in 5 s"),
          "error-survived", "error-download"),

@@ -152,6 +152,27 @@ def spoilt_moments() -> dict[str, Any]:
     return state
 
 
+def negative_squares() -> dict[str, Any]:
+    state = trained(net())
+    state["optimizer"]["state"][2]["exp_avg_sq"].view(-1)[3:6] = -1e30
+    return state
+
+
+def for_use(given: int, name: str = "eval.yaml", width: int = 64, more: str = "") -> Files:
+    """A checkpoint of a model with eight heads, and a configuration that names no checkpoint."""
+    args = {"model": {"n_head": 8, "dim": 64, "n_layer": 2}, "lr": 0.1}
+    return {
+        "last.pt": saved(lambda: {"weights": net().state_dict(), "config": args}),
+        f"configs/{name}": f"model:\n  dim: {width}\n  n_layer: 2\n  n_head: {given}\n{more}",
+    }
+
+
+def resumed(name: str, breaks: int) -> Files:
+    """A run that goes on at step 30 from what was saved there, and breaks so many values later."""
+    lines = [f"step {n} loss {2 - n / 50:.4f}" for n in range(10, 31, 5)] + [f"resumed from {name} (step 30)"]
+    return log([*lines, *(f"step {30 + n} loss {'nan' if n >= breaks else 1.4}" for n in range(12))])
+
+
 def without_variance() -> dict[str, Any]:
     state = trained(net(norm=True))
     state["model"]["1.running_var"].zero_()
@@ -301,6 +322,15 @@ CASES = [
          " optimizer-lacks-parameters units-without-gradient checkpoint-needs-classes optimizer-not-finite"),
     case(TOOL, "minus infinity is a mask", {"last.pt": saved(masked)}, silent=SPOILT),
     case(TOOL, "NaN in the optimizer alone", {"last.pt": saved(spoilt_moments)}, "optimizer-not-finite", SPOILT),
+    case(TOOL, "an average of squares below zero", {"last.pt": saved(negative_squares)}, "second-moments-negative",
+         "optimizer-not-finite"),
+    case(TOOL, "averages that training left", {"last.pt": FULL}, silent="second-moments-negative"),
+    case(TOOL, "NaN in the optimizer that a run went on from",
+         {"last.pt": saved(spoilt_moments), **resumed("last.pt", 1)}, "resumed-from-spoilt-optimizer"),
+    case(TOOL, "NaN long after the run went on", {"last.pt": saved(spoilt_moments), **resumed("last.pt", 9)},
+         silent="resumed-from-spoilt-optimizer"),
+    case(TOOL, "a sound optimizer, and NaN at once", {"last.pt": FULL, **resumed("last.pt", 1)},
+         silent="resumed-from-spoilt-optimizer second-moments-negative"),
     case(TOOL, "an archive that was cut", {"last.pt": cut(FULL, 0.6)}, "checkpoint-damaged", SPOILT),
     case(TOOL, "a safetensors file that was cut", {"m.safetensors": cut(stored(partial(table, 64)), 0.7)},
          "checkpoint-damaged"),
@@ -374,6 +404,13 @@ CASES = [
     case(TOOL, "loaded with other heads", heads("ckpt/last.pt", 4), "model-differs-from-checkpoint"),
     case(TOOL, "loaded with the same heads", heads("ckpt/last.pt", 8), silent="model-differs-from-checkpoint"),
     case(TOOL, "a configuration of another checkpoint", heads("old/best.pt", 4),
+         silent="model-differs-from-checkpoint"),
+    case(TOOL, "evaluated with other heads", for_use(4), "model-differs-from-checkpoint"),
+    case(TOOL, "served with other heads", for_use(2, "serve_small.yaml"), "model-differs-from-checkpoint"),
+    case(TOOL, "evaluated with the same heads", for_use(8), silent="model-differs-from-checkpoint"),
+    case(TOOL, "a variant to be trained", for_use(4, "small.yaml"), silent="model-differs-from-checkpoint"),
+    case(TOOL, "a test of another model", for_use(4, "test.yaml", 32), silent="model-differs-from-checkpoint"),
+    case(TOOL, "an evaluation that names its own weights", for_use(4, more="weights: runs/old/best.pth\n"),
          silent="model-differs-from-checkpoint"),
     case(TOOL, "more classes on purpose", heads("ckpt/last.pt", 8, "num_classes: 5"),
          silent="model-differs-from-checkpoint"),

@@ -85,6 +85,14 @@ def stairs(every: int, count: int = 90) -> list[float]:
 
 ATTENTION = "nn.MultiheadAttention(4, 2)"
 
+OWN_RATE = (
+    "import torch\nfrom torch import nn\n\nLR = 0.003\n"
+    "net = nn.Sequential(nn.Linear(4, 4), nn.MultiheadAttention(4, 2))\n"
+    "opt = torch.optim.Adam(net.parameters(), lr=LR)\nfor step in range(1000):\n"
+    "    for group in opt.param_groups:\n        group['lr'] = LR * {factor}\n    x, y = batch()\n    opt.zero_grad()\n"
+    "    loss = net(x).sum()\n    loss.backward()\n    opt.step()\n"
+)
+
 TYPED = (
     "import torch\nfrom torch import nn\n\nDTYPE = torch.{name}\nnet = nn.Linear(4, 2).to(DTYPE)\n"
     "opt = torch.optim.Adam(net.parameters(), lr=1e-3)\nfor x, y in data:\n    opt.zero_grad()\n"
@@ -116,6 +124,12 @@ CASES = [
          "transformer-without-warmup"),
     case(HYPER, "attention with a warm-up", {**configured("warmup_steps: 100\n"), **program(ATTENTION, 0.003)},
          silent="transformer-without-warmup no-warmup"),
+    case(HYPER, "attention with a warm-up of its own",
+         {**table(loss=falling()), "train.py": OWN_RATE.format(factor="min(1, (step + 1) / 100)")},
+         silent="transformer-without-warmup"),
+    case(HYPER, "attention with a decay of its own",
+         {**table(loss=falling()), "train.py": OWN_RATE.format(factor="max(0.1, 1 - step / 1000)")},
+         "transformer-without-warmup"),
     case(HYPER, "attention at a modest rate", {**table(loss=falling()), **program(ATTENTION, 0.0002)},
          silent="transformer-without-warmup"),
     case(HYPER, "no attention at full rate", {**table(loss=falling()), **program(rate=0.003)},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
@@ -57,6 +58,20 @@ def counted(*counts: int, more: str = "") -> dict[str, str]:
     return log([*(f"rank {n}: {count} batches{more}" for n, count in enumerate(counts)), *losses(9)])
 
 
+def ranks(
+    *totals: int, line: str = "epoch 0 it {n}/{total} loss 0.7", waited: bool = True, more: Sequence[str] = ()
+) -> dict[str, str]:
+    """What the ranks of one job printed, and how they ended."""
+    said = {
+        f"logs/{rank}/stdout.log": "".join(f"[{rank}] {line.format(n=n, total=total)}\n" for n in range(12))
+        + ("".join(f"{text}\n" for text in more) if not rank else "")
+        for rank, total in enumerate(totals)
+    }
+    ended = "RuntimeError: [/x/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 25000ms for recv operation"
+    died = {f"logs/{rank}/stderr.log": f"[rank{rank}]: {ended} to complete\n" for rank in range(len(totals)) if waited}
+    return {**said, **died}
+
+
 def named(train: str, val: str, above: str = "") -> dict[str, str]:
     return {"data.yaml": f"{above}train: {train}\nval: {val}\nnc: 3\n", **log(losses(9))}
 
@@ -107,6 +122,15 @@ CASES = [
     case(DATA, "labels from one, as they are", stars("y = torch.tensor([row['stars'] for row in rows]) * 1\nz = 9 - 1"),
          "label-outside-classes"),
     case(RANKS, "ranks with shares of different length", counted(25, 15), "batches-differ"),
+    case(RANKS, "ranks that count up to different totals, and waited", ranks(13, 12), "batches-differ"),
+    case(RANKS, "the same with a bar", ranks(13, 12, line="epoch 0: 8%|# | {n}/{total} [00:01<00:09]"),
+         "batches-differ"),
+    case(RANKS, "ranks that count up to one total", ranks(12, 12), silent="batches-differ"),
+    case(RANKS, "different totals, and nobody waited", ranks(13, 12, waited=False), silent="batches-differ"),
+    case(RANKS, "different totals of validation", ranks(13, 12, line="val it {n}/{total} acc 0.5"),
+         silent="batches-differ"),
+    case(RANKS, "a total that changes from epoch to epoch", ranks(13, 12, more=["[0] epoch 1 it 0/14 loss 0.5"]),
+         silent="batches-differ"),
     case(RANKS, "ranks with shares of one length", counted(20, 20, 20), silent="batches-differ"),
     case(RANKS, "ranks that validate differently", counted(25, 15, more=" of val"), silent="batches-differ"),
     case(RANKS, "ranks that count as they go", log([f"rank {n % 2}: {n} batches" for n in range(8)]),
@@ -150,5 +174,16 @@ def test_files_of_ranks_are_one_run(name: str, count: int, tmp_path: Path) -> No
     for at in range(3):
         rows = [{"step": n, "loss": value + at, "fwd_ms": 80 + at} for n, value in enumerate(falling(30))]
         (tmp_path / name.format(at)).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run = Run(Scope.of(tmp_path))
+    assert len(several_runs(run.files, run.series, run.errors)) == count
+
+
+@pytest.mark.parametrize(("said", "count"), [("[rank{}]: RuntimeError: lost", 0), ("RuntimeError: lost", 2)])
+def test_a_folder_for_each_rank_is_one_run(said: str, count: int, tmp_path: Path) -> None:
+    for rank in range(2):
+        folder = tmp_path / "logs" / str(rank)
+        folder.mkdir(parents=True)
+        (folder / "stdout.log").write_text("".join(f"step {n} loss {v:.3f}\n" for n, v in enumerate(falling(30))))
+        (folder / "stderr.log").write_text(said.format(rank) + "\n")
     run = Run(Scope.of(tmp_path))
     assert len(several_runs(run.files, run.series, run.errors)) == count

@@ -52,6 +52,9 @@ class ErrorPattern(Rule):
     before_start: bool = Field(
         default=False, description="it keeps a run from starting: where values were logged, it was overcome"
     )
+    lingers: bool = Field(
+        default=False, description="it ends a run that may log some more steps before it is killed: they do not count"
+    )
     follows: tuple[str, ...] = Field(
         default=(), description="families that bring this one about, named instead where one of them is there as well"
     )

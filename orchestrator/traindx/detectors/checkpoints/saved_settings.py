@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
@@ -13,7 +14,7 @@ from traindx.readers.model import Setting
 
 SIGNALS = {
     "model-differs-from-checkpoint": (
-        "a configuration names a checkpoint and describes another model than the settings saved in it"
+        "a configuration for using a checkpoint describes another model than the settings saved in it"
     ),
 }
 # What decides how weights are used. Number of classes, length of the context and dropout change on purpose.
@@ -25,6 +26,20 @@ _OF_THE_MODEL = frozenset({
     "pre_norm", "norm_eps", "layer_norm_eps", "rms_norm_eps", "rope_theta", "rope_base", "rotary_pct", "mlp_ratio",
     "patch_size", "window_size", "num_groups", "cell", "rnn_type", "bidirectional",
 })  # fmt: skip
+# Weights of the same shapes fit whatever these say.
+_SHAPELESS = frozenset({
+    "n_head", "n_heads", "num_heads", "heads", "nhead", "num_attention_heads", "attention_heads", "encoder_heads",
+    "decoder_heads", "activation", "act", "act_fn", "hidden_act", "activation_function", "norm_first", "pre_norm",
+    "norm_eps", "layer_norm_eps", "rms_norm_eps", "rope_theta", "rope_base", "rotary_pct", "num_groups", "causal",
+})  # fmt: skip
+_FOR_USE = re.compile(
+    r"(?:^|[^a-z])(?:eval\w*|infer\w*|predict\w*|test|serv(?:e|ing)|deploy\w*|generat\w*|sampl(?:e|ing)|export|demo)"
+    r"(?:[^a-z]|$)",
+    re.IGNORECASE,
+)
+FEWEST_SHARED = 2
+"""settings of the model that are the same on both sides, by which they are known to describe one model"""
+_SUFFIX = re.compile(r"\.(?:pt|pth|ckpt|bin|safetensors|h5|keras|msgpack|npz|pkl)$", re.IGNORECASE)
 _TRIED_OUT = frozenset({"sweep", "search", "grid", "ablation", "ablations"})
 
 
@@ -37,6 +52,40 @@ def detect(checkpoint: Checkpoint, settings: Sequence[Setting]) -> list[Signal]:
         if differing:
             return [_signal(checkpoint, *differing[0])]
     return []
+
+
+def unnamed(checkpoints: Sequence[Checkpoint], settings: Sequence[Setting]) -> list[Signal]:
+    """Compare configurations that are for using a model, as their name says, and name no checkpoint, with the settings
+    saved in those there are: all that shapes the weights is the same in one of them, and none fits altogether.
+    """
+    written = [row for row in settings if not row.coded]
+    for source in sorted({row.source for row in written if _FOR_USE.search(PurePosixPath(row.source).stem)}):
+        own = [row for row in written if row.source == source]
+        if any(isinstance(row.value, str) and _SUFFIX.search(row.value) for row in own):
+            continue  # it names its own
+        compared = [(one, *_compared(one, own)) for one in checkpoints]
+        alike = [one for one in compared if one[1] >= FEWEST_SHARED]
+        if alike and all(differing for _, _, differing in alike):
+            first, _, differing = alike[0]
+            if all(row.key.lower().rpartition(".")[2] in _SHAPELESS for row, _ in differing):
+                return [_signal(first, *differing[0])]
+    return []
+
+
+def _compared(checkpoint: Checkpoint, own: Sequence[Setting]) -> tuple[int, list[tuple[Setting, str]]]:
+    """How many settings are the same under the same name and heading, and those that differ."""
+    same, differing = 0, []
+    for row in own:
+        words = row.key.lower().split(".")
+        if not _plain(row.value) or _TRIED_OUT & set(words):
+            continue
+        saved = [key for key in checkpoint.scalars if _is_setting(key) and key.lower().split(".")[-2:] == words[-2:]]
+        if len(saved) == 1 and len(words) > 1:
+            if _different(row.value, checkpoint.scalars[saved[0]]):
+                differing.append((row, saved[0]))
+            else:
+                same += 1
+    return same, differing
 
 
 def _names(row: Setting, checkpoint: Checkpoint) -> bool:

@@ -27,6 +27,7 @@ FINISHED = re.compile(
     r"|\b(?:saved|saving|wrote) (?:the )?final\b|\b(?:exit|return|exited with)(?: code)?:? 0\b|^\W{0,4}(?:all )?done\b"
     r"|Signaling Trainer to stop|Trainer\.fit` stopped|\bmax_(?:epochs|steps)=\d+` reached"
     r"|\btrain_runtime\b|\bCOMPLETED\b|\b(?:overall training speed|total training time)\b|\bepochs completed in \d"
+    r"|^(?!.{0,200}\bepoch\b).{0,120}\btrain(?:ing)?[ _](?:time|duration)\b.{0,12}[:=] ?\d|\btraining took \d"
     r"|\bdone training in \d|\[after training is done\]|\[exiting program (?:after|at)\b|\*\*\* best metric:"
     r"|['\"](?:event|status|state|type)['\"]\s?:\s?"
     r"['\"](?:end|ended|finished|done|ok|success|succeeded|completed?|train_end|run_end)['\"]",

@@ -30,6 +30,7 @@ _BESIDE_THE_LOSS = frozenset({"kl", "kld"})
 
 def main_loss(series: Sequence[Series]) -> Series | None:
     """The training loss with the most to say; a validation loss where there is no other."""
+    series = _without_single_values(series)
     ends = {
         row.source: max(int(other.lines[-1]) for other in series if other.source == row.source and len(other))
         for row in series
@@ -47,6 +48,16 @@ def main_loss(series: Sequence[Series]) -> Series | None:
     # One validation value per epoch says less than a training curve by another name.
     other = _by_elimination(series) if found is None or found.phase != "train" else None
     return other if other is not None and (found is None or len(other) > 3 * len(found)) else found
+
+
+def _without_single_values(series: Sequence[Series]) -> Sequence[Series]:
+    """Without single values that count nothing, of a file of their own, where another file has a curve of a loss: what
+    an evaluation printed is no course of training.
+    """
+    curves = {row.source for row in series if len(row) >= FEWEST and row.axis != "row" and is_loss(row.name)}
+    alone = [row for row in series if len(row) == 1 and row.axis == "row" and curves - {row.source}]
+    lone = {row.source for row in alone} - {row.source for row in series if len(row) > 1}
+    return [row for row in series if row.source not in lone] if lone else series
 
 
 def _telling(row: Series) -> tuple[int, bool]:

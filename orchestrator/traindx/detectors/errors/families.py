@@ -24,6 +24,7 @@ SIGNALS = {
     "error-unexplained": "the run ended with an exception that matches no known error family",
     "error-survived": "an error after which the run went on, or of which it says that it goes on",
     "run-ended-by-error": "the last thing the run printed is an error",
+    "active-when-ended": "the run was ended from outside while it went on logging values: it did not hang",
     "error-at-the-end": "an error of the machine, the scheduler or the driver after which nothing was logged",
 }
 
@@ -46,6 +47,9 @@ def detect(
         ended = [one.row for one in readings if one.row.frames and not one.survived] or [cause.row]
         found += [_of_cause(cause, readings, code)]
         found += [told("run-ended-by-error", "the run ended with an error", ended[-1], code)]
+        row, family = cause.row, cause.family
+        if family is not None and family.lingers and logged is not None and logged.after(row.source, row.line):
+            found += [told("active-when-ended", "values were logged even after this: the run was at work", row, code)]
     else:
         # A traceback that tells of a lost peer alone names no cause, but the run did end with it.
         lost = [one.row for one in readings if one.role == "teardown" and one.row.frames and not one.survived]

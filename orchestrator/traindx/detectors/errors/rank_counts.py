@@ -1,4 +1,7 @@
-"""How many batches each rank says that it has: with collectives in every step, all must have the same number."""
+"""How many batches each rank says that it has: with collectives in every step, all must have the same number.
+
+A rank says so in words, or by the total that it counts up to: `it 3/13`.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,28 @@ _COUNT = re.compile(
     r"[ \"']{0,3}[:=] ?(?P<last>\d{1,9})(?![\w./])|\blen\(\w{0,20}loader\) ?[:=]{1,2} ?(?P<loader>\d{1,9})\b",
     re.IGNORECASE,
 )
+_COUNTER = re.compile(
+    r"\b(?:it|iters?|iterations?|steps?|batch(?:es)?|mini-?batch|i|b)\b[ :=#\[(]{0,3}"
+    r"\d{1,9} ?(?:/|of) ?(?P<total>\d{1,9})(?![\w./])"
+    r"|\| ?\d{1,9}/(?P<bar>\d{1,9}) \[",
+    re.IGNORECASE,
+)
+"""progress within an epoch"""
+_AHEAD = re.compile(r"\s{0,4}(?:\[(?P<bracket>\d{1,5})\]:?|(?P<number>\d{1,5}):) ")
 _OTHER = re.compile(r"val|test|eval|warm|accum|every|after|remain|left|skip|done|finished|took|\bin \d", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
-def detect(heads: Iterable[Excerpt]) -> list[Signal]:
-    """The first wording in which every rank counts its batches once, and the counts differ."""
+def detect(heads: Iterable[Excerpt], *, waited: bool = False) -> list[Signal]:
+    """The first wording in which every rank counts its batches once, and the counts differ.
+
+    Where ranks `waited` for each other until they gave up, the totals of their progress are compared as well.
+    """
+    heads = list(heads)
     said: dict[str, list[tuple[int, int, str, int, str]]] = {}
+    for head in heads if waited else []:
+        for shape, row in _totals(head):
+            said.setdefault(shape, []).append(row)
     for head in heads:
         for shape, row in _counts(head):
             said.setdefault(shape, []).append(row)
@@ -42,6 +60,30 @@ def detect(heads: Iterable[Excerpt]) -> list[Signal]:
         places = [cite_line(row[2], row[3], f"rank {row[0]}: {row[1]:,} batches", row[4]) for row in (low, high)]
         return [Signal(id="batches-differ", claim=claim, citations=places, facts=facts)]
     return []
+
+
+def _totals(head: Excerpt) -> Iterator[tuple[str, tuple[int, int, str, int, str]]]:
+    """The first total that each rank counts up to in lines of one wording, if it is the only one."""
+    named = rank_in_name(head.source)
+    first: dict[tuple[str, int], tuple[int, int, str, int, str]] = {}
+    several = set()
+    for number, line in list(head.numbered())[:MOST_LINES]:
+        text = line[:400]
+        counted, ranked, ahead = _COUNTER.search(text), _RANK.search(text), _AHEAD.match(text)
+        if counted is None or _OTHER.search(text[: counted.start()]):
+            continue
+        begins = (ahead["bracket"] or ahead["number"]) if ahead else None
+        own = int(ranked["rank"]) if ranked else named.number if named else int(begins) if begins else None
+        if own is None:
+            continue
+        total = int(counted["total"] or counted["bar"])
+        # The words before the total: what follows are values, whose number may change.
+        shape = "total " + _NUMBER.sub("0", text[: counted.start()]).strip(" []()|,.-\r\n")
+        shape = re.sub(r"\W{0,3}0\W{1,3}$", "", shape)
+        known = first.setdefault((shape, own), (own, total, head.source, number, quote_of(line)))
+        if known[1] != total:
+            several.add(shape)
+    yield from ((shape, row) for (shape, _), row in first.items() if shape not in several)
 
 
 def _counts(head: Excerpt) -> Iterator[tuple[str, tuple[int, int, str, int, str]]]:

@@ -24,6 +24,8 @@ _OF_MODULE = re.compile(r"(?:^|[\]:] )(?:[a-z_]\w{0,60}\.){1,8}[A-Z]\w{1,60}(?::
 """an exception of a package whose name does not say that it is one: `triton.runtime.errors.OutOfResources`"""
 RECORDS = 2
 """values of one series after an error that show the run going on: a progress bar repeats its last one as it closes"""
+LINGERS = 60
+"""lines with values that a run may log after the scheduler's word: Slurm waits 30 s between SIGTERM and SIGKILL"""
 MOST_ECHOES = 16
 NEAR = 200
 """lines between a cause and the error that ended an attempt: tracebacks of several processes stand between"""
@@ -77,6 +79,11 @@ class Logged:
         for one in series:
             if one.place == "line" and not one.parts:
                 ends.setdefault(one.source, set()).update(np.unique(one.lines[-16:])[-RECORDS:].tolist())
+        rows: dict[str, set[int]] = {}
+        for one in series:
+            if one.place == "line" and not one.parts:
+                rows.setdefault(one.source, set()).update(one.lines[-5 * LINGERS :].tolist())
+        self._last = {source: sorted(lines)[-5 * LINGERS :] for source, lines in rows.items()}
         self._ends = {source: sorted(lines)[-RECORDS] for source, lines in ends.items() if len(lines) >= RECORDS}
         plain = [one for one in series if one.place == "line" and len(one) > RECORDS and not one.parts]
         for one in plain:
@@ -108,6 +115,12 @@ class Logged:
         """Whether a series that the file had before goes on after the line, or in the file of a later job."""
         rows = self._stretches.get(source)
         return source in self._earlier or (rows is not None and bool(((rows[:, 0] < line) & (line < rows[:, 1])).any()))
+
+    def lingers(self, source: str, line: int) -> bool:
+        """Whether few lines with values follow: as many as a run logs between being told to end and being killed."""
+        rows = self._last.get(source, [])
+        after = sum(row > line for row in rows)
+        return source not in self._earlier and after <= min(LINGERS, (len(rows) - after) // 4)
 
     def goes_on(self, source: str, line: int) -> bool:
         """Whether values of any series stand in lines after it, or in the file of a later job."""
@@ -163,6 +176,8 @@ def _reading(row: LogError, patterns: Sequence[ErrorPattern], logged: Logged | N
     if went_on and logged is not None and row.last_line and not logged.after(row.source, row.last_line):
         went_on, first, row = False, row.line, replace(row, line=row.last_line)  # survived at first, not in the end
     family, facts = _family_of(row.text, tuple(patterns))
+    if went_on and logged is not None and family is not None and family.lingers:
+        went_on = not logged.lingers(row.source, row.line)
     if row.more and (family is None or _LIBRARY.search(row.text)):
         # Of a message of several lines the first may say no more than that something failed.
         family, facts = _family_of_lines(row.more.split("\n"), patterns, (family, facts))

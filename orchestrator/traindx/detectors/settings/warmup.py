@@ -11,6 +11,7 @@ from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite, cite_setting, where
 from traindx.detectors.settings.logged_rate import warms_up
 from traindx.detectors.settings.lookup import is_number, named, peak_rate, rates
+from traindx.detectors.settings.scheduler_settings import Plan
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.model import Series, Setting
 
@@ -40,14 +41,22 @@ FEWEST = 5
 REACHED = 0.5
 """of the planned peak: a run that ends below that has never trained at its rate"""
 NEARLY = 0.9  # the first logged rate of a decaying schedule lies a little below its peak
+LONGEST_WARMUP = 20_000
+"""counts within which a warm-up is looked for"""
 FULL = {**dict.fromkeys(ADAM_LIKE, BOLD), "sgd": 0.1}
 """rates from which on the first steps of any deep network are bold"""
 
 
 def detect(
-    settings: Sequence[Setting], rate: Series | None, optimizer: str | None, code: Sequence[CodeUnit]
+    settings: Sequence[Setting],
+    rate: Series | None,
+    optimizer: str | None,
+    code: Sequence[CodeUnit],
+    plan: Plan | None = None,
 ) -> list[Signal]:
-    """Whether the rate starts at its peak, and whether that is bold for what is trained."""
+    """Whether the rate starts at its peak, and whether that is bold for what is trained; `plan` is what the program
+    computes itself.
+    """
     planned = named(settings, *WARMUPS) or next(
         (row for row in settings if is_number(row) and row.key.rsplit(".", 1)[-1].lower().startswith("warmup")),
         None,
@@ -55,6 +64,8 @@ def detect(
     if planned is not None and float(planned.value) > 0:
         return _never_over(settings, rate, planned)
     if rate is not None and warms_up(rate):
+        return []
+    if rate is None and plan is not None and _climbs(plan):
         return []
     found = []
     if rate is not None:
@@ -106,6 +117,12 @@ def _never_over(settings: Sequence[Setting], rate: Series | None, planned: Setti
         cite_setting(peak, f"the peak that was never reached: {float(peak.value):g}"),
     ]
     return [Signal(id="ended-in-warmup", claim=claim, citations=places, facts=facts)]
+
+
+def _climbs(plan: Plan) -> bool:
+    """Whether the planned rate begins at less than half of what it comes to."""
+    rates = plan.at(np.unique(np.geomspace(1, LONGEST_WARMUP, 200).astype(int)) - 1.0)
+    return bool(np.isfinite(rates).all()) and rates[0] < 0.5 * float(rates.max())
 
 
 def _warms(row: Setting) -> bool:

@@ -40,6 +40,8 @@ _OF_RANKS = frozenset(["rank", "worker", "proc", "process", "node"])
 _SUFFIXES = frozenset([
     "log", "out", "err", "txt", "csv", "tsv", "json", "jsonl", "ndjson", "stdout", "stderr", "gz", "md",
 ])  # fmt: skip
+_STREAM = re.compile(r"(?:stdout|stderr|error)\.(?:log|json|txt)")
+_ATTEMPT = re.compile(r"attempt_\d+")
 _WORD = re.compile(r"[a-z]+|\d+")
 _FEWEST = 3
 """points of a curve by which two runs can be compared"""
@@ -116,6 +118,8 @@ class _Tree:
             own = beside or self._top(folder)
             return [*own, *(one for found in inside.values() for one in found)]
         children = [child for child in inside if not _PART.fullmatch(child.name.lower())]
+        if self._of_ranks(children):
+            return []
         if several or (len(children) > 1 and self._repeat(children)):
             whole = [child for child in children if self._below(child).series or self._below(child).errors]
             return [one for child in children for one in inside[child] or self._one(child, whole)]
@@ -155,6 +159,23 @@ class _Tree:
         return self._of(
             [file for path, files in self._files.items() if folder in (path, *path.parents) for file in files], ()
         )
+
+    def _of_ranks(self, folders: Sequence[PurePosixPath]) -> bool:
+        """Whether the folders are a launcher's, one for the output of each rank: `logs/0/stderr.log`.
+
+        They are numbered from nought on and hold streams only; the attempt above them, what the launcher says, or the
+        ranks before their own lines tell them from runs by number.
+        """
+        if len(folders) < 2 or {child.name for child in folders} != {str(rank) for rank in range(len(folders))}:
+            return False
+        below = {child: self._below(child) for child in folders}
+        if not all(_STREAM.fullmatch(PurePosixPath(file.path).name) for one in below.values() for file in one.files):
+            return False
+        named = any(row.rank == int(child.name) for child, one in below.items() for row in one.errors)
+        others = any(row.rank not in {None, int(child.name)} for child, one in below.items() for row in one.errors)
+        launched = any("ChildFailedError" in row.text for rows in self._errors.values() for row in rows)
+        attempt = all(_ATTEMPT.fullmatch(child.parent.name) for child in folders)
+        return not others and (named or launched or attempt)
 
     def _repeat(self, folders: Sequence[PurePosixPath]) -> bool:
         """Whether the folders repeat each other's file names."""

@@ -47,7 +47,7 @@ _WORDS = tuple(
         "Cannot install", "ResolutionImpossible", "building wheel", "build wheels", "distribution found",
         "nsatisfiable", "NotFoundError", "resolving dep", "slots available", "node types can", "wallclock time",
         "could not select", "but source was compiled", "job killed", "xitCode", "xit Code", "xited (", "xited with",
-        "xit status", "more memory than", "badness",
+        "xit status", "more memory than", "badness", "AER: ", "severity=Uncorrect", "lost from bus",
     )
 )  # fmt: skip
 _NUMBERED = re.compile(rb"signal|[Ee]xit|return code|Xid")
