@@ -46,6 +46,7 @@ REWRITINGS: dict[str, Rewriter] = {
     "in-order": modes.in_order,
     "shuffle": modes.shuffle,
     "step-scheduler": schedules.step_as_counted,
+    "trainable-adapter": layers.load_trainable,
 }
 
 

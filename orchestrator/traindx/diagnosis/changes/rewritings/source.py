@@ -100,7 +100,7 @@ class Source:
         found = [node for node in held if node.lineno <= line <= (node.end_lineno or node.lineno)]
         return sorted(found, key=lambda node: (node.lineno, node.col_offset))
 
-    def segment(self, node: ast.expr) -> str:
+    def segment(self, node: ast.expr | ast.keyword) -> str:
         """An expression as it is written."""
         return ast.get_source_segment("\n".join(self.lines), node) or ast.unparse(node)
 
