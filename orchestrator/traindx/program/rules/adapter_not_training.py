@@ -1,8 +1,8 @@
 """A saved adapter is loaded for inference and then trained.
 
 ## What it finds
-`PeftModel.from_pretrained(base, path)` without `is_trainable=True`, whose result goes into the loss that a backward pass
-starts from, or into a trainer, and is held by an optimizer that steps.
+`PeftModel.from_pretrained(base, path)` without `is_trainable=True`, whose result goes into the loss that a backward
+pass starts from and is held by an optimizer that steps, or that goes into a trainer.
 
 ## Why it matters
 An adapter is loaded frozen. Only what was put on top of it trains, or nothing does, and what is saved at the end is the
@@ -10,8 +10,8 @@ adapter that was loaded.
 
 ## Silent
 Adapters that are only used (references, teachers, encoders that no optimizer holds), that are merged, made trainable or
-selected afterwards, and a new adapter on top of the loaded one. Without a sign that the adapter itself is meant to train
-(`train()`, or saving it) beside other layers that do, it is a suspicion.
+selected afterwards, and a new adapter on top of the loaded one. Beside other layers that train it is a suspicion, unless
+the adapter itself is put into training mode or saved.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(
             ID,
             layer.place,
-            "the adapter is loaded for inference, without `is_trainable=True`: its weights are frozen, and no step changes"
-            " them",
+            "the adapter is loaded for inference, without `is_trainable=True`: its weights are frozen, and no step"
+            " changes them",
             proven=meant,
             facts={"load_place": layer.place.text, "step_place": by.text},
             also=((by, "is to train it"),),
