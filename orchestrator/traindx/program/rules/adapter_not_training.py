@@ -9,9 +9,9 @@ An adapter is loaded frozen. Only what was put on top of it trains, or nothing d
 adapter that was loaded.
 
 ## Silent
-Adapters that are only used (references, teachers, encoders that no optimizer holds), that are merged, made trainable or
-selected afterwards, and a new adapter on top of the loaded one. Beside other layers that train it is a suspicion, unless
-the adapter itself is put into training mode or saved.
+Adapters that are only used (references, teachers, encoders that no optimizer holds), that are merged, made trainable
+or selected afterwards, and a new adapter on top of the loaded one. Beside other layers that train it is a suspicion,
+unless the adapter itself is put into training mode or saved.
 """
 
 from __future__ import annotations
