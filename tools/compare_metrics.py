@@ -7,6 +7,7 @@ from traindx.detectors.curves import adversaries, latent, loss_scale, no_labels,
 from traindx.detectors.curves.metric_names import words_without_digits
 from traindx.detectors.curves.objective import objective
 from traindx.detectors.errors import behind
+from traindx.detectors.program import reductions
 from traindx.detectors.program.reward_code import graders
 from traindx.readers import Run
 from traindx.readers.excerpts import log_heads
@@ -45,7 +46,7 @@ def compare_metrics(given: Input, run: Run) -> Together:  # noqa: ARG001 - every
     series = [row for row in run.series if len(row) >= FEWEST and np.isfinite(row.values).all()]
     heads = log_heads(run, loss_scale.MOST_LINES)
     found = [
-        *latent.detect(series, run.settings),
+        *latent.detect(series, run.settings, reductions.cited(run.program)),
         *adversaries.detect(series, run.settings),
         *tasks.detect(series),
         *penalty.detect(run.once(objective), series),

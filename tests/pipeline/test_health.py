@@ -137,3 +137,25 @@ def test_a_standstill_that_the_user_sees_and_the_curve_shows_is_no_health(tmp_pa
 def test_a_standstill_that_only_the_user_sees_is_answered(tmp_path: Path) -> None:
     diagnosis = diagnosed(tmp_path, "the loss stays where it is", log())
     assert diagnosis.status == "healthy"
+
+
+STAGES = "stage one is fine, but stage two does not learn"
+
+
+def stages(folder: Path, second: list[float]) -> Diagnosis:
+    """Two logs of one run, of which the second one's losses are given."""
+    first = [0.23 + 0.47 * math.exp(-n) for n in range(9)]
+    for name, losses in (("stage1", first), ("stage2", second)):
+        rows = [f"[{name}] epoch {n} loss {value:.4f}" for n, value in enumerate(losses, 1)]
+        (folder / f"{name}.log").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return diagnose(folder, STAGES, brain="local")
+
+
+def test_a_later_stage_that_stands_still_as_the_user_says_is_no_health(tmp_path: Path) -> None:
+    diagnosis = stages(tmp_path, [0.716, 0.697, 0.695, 0.694, 0.696, 0.696, 0.691, 0.693, 0.697])
+    assert diagnosis.status == "needs_more_data"
+    assert "from 0.716 to 0.697" in diagnosis.summary
+
+
+def test_a_stage_that_continues_at_a_good_level_is_healthy(tmp_path: Path) -> None:
+    assert stages(tmp_path, [0.231, 0.229, 0.231, 0.228, 0.229, 0.227, 0.228, 0.226, 0.227]).status == "healthy"

@@ -105,12 +105,23 @@ def with_reasons(
 
 
 def _unmoved(context: ContextPackage, signals: Sequence[Signal]) -> SeriesSummary | None:
-    """The loss that the run is judged by, where it has hardly moved and nothing shows that it began at a good level."""
-    curve = next(iter(_judged(context.series)), None)
-    if curve is None or any(signal.id in GOOD_ALREADY for signal in signals):
+    """A loss that has hardly moved, and nothing shows that it began at a good level: the one that the run is judged by,
+    or the same of another stage, in a file of its own, that stays far above where the first came down to."""
+    curves = _judged(context.series)
+    if not curves:
         return None
-    hardly = UNMOVED * abs(curve.first)
-    return curve if curve.first - curve.lowest < hardly and abs(curve.first - curve.last) < hardly else None
+    first, good = curves[0], [signal for signal in signals if signal.id in GOOD_ALREADY]
+    if _is_still(first) and not good:
+        return first
+    middle = (first.first + first.last) / 2
+    stages = [row for row in curves[1:] if row.name == first.name and row.source != first.source]
+    known = {place.source for signal in good for place in signal.citations}
+    return next((row for row in stages if _is_still(row) and row.source not in known and row.lowest > middle), None)
+
+
+def _is_still(row: SeriesSummary) -> bool:
+    hardly = UNMOVED * abs(row.first)
+    return row.first - row.lowest < hardly and abs(row.first - row.last) < hardly
 
 
 def _unread(context: ContextPackage) -> list[str]:

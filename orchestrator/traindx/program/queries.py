@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TypeGuard
 
+from traindx.contract import Fact
 from traindx.program.analysis import Analysis
 from traindx.program.library.layers import leaves
 from traindx.program.library.recurrent import parts_of
@@ -255,3 +256,24 @@ def first_value(event: Event, name: str) -> Place | None:
 
 def _flat_targets(target: ast.expr) -> list[ast.expr]:
     return list(target.elts) if isinstance(target, ast.Tuple | ast.List) else [target]
+
+
+def named_only(analysis: Analysis, method: str, others: frozenset[str] = frozenset()) -> tuple[tuple[Place, str], ...]:
+    """The first statement that names a method and does not call it, `optimizer.zero_grad`, with what that means;
+    `others` are owners that it does not matter for."""
+    for unit in analysis.units if mentions(analysis, method) else ():
+        for node in all_nodes(unit.tree):
+            if (
+                isinstance(node, ast.Expr)
+                and isinstance(node.value, ast.Attribute)
+                and node.value.attr == method
+                and ast.unparse(node.value.value) not in others
+            ):
+                claim = f"`{ast.unparse(node.value)}` is named here and, without parentheses, not called"
+                return ((Place(unit, node), claim),)
+    return ()
+
+
+def named_place(named: tuple[tuple[Place, str], ...]) -> dict[str, Fact]:
+    """The fact that leads a fix to a method that is only named."""
+    return {"named_place": named[0][0].text} if named else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from traindx.contract import Fact, Signal
+from traindx.contract import Citation, Fact, Signal
 from traindx.detectors.citing import cite, cite_setting
 from traindx.detectors.curves.metric_names import ends, words_without_digits
 from traindx.detectors.settings.lookup import named
@@ -21,8 +21,8 @@ _RECONSTRUCTIONS = {"rec", "recon", "reconstruction", "nll", "elbo", "ll", "like
 KL_WEIGHTS = ("beta", "kl_weight", "kl_coef", "lambda_kl", "kl_lambda", "kld_weight", "beta_kl")
 
 
-def detect(series: Sequence[Series], settings: Sequence[Setting]) -> list[Signal]:
-    """A KL term of nearly zero beside a reconstruction."""
+def detect(series: Sequence[Series], settings: Sequence[Setting], reductions: Sequence[Citation] = ()) -> list[Signal]:
+    """A KL term of nearly zero beside a reconstruction; `reductions` are lines that say how the two are reduced."""
     weights = {"weight", "beta", "coef", "coeff", "anneal", "target", "penalty"}
     for row in series:
         words = words_without_digits(row)
@@ -45,5 +45,6 @@ def detect(series: Sequence[Series], settings: Sequence[Setting]) -> list[Signal
         weight = named(settings, *KL_WEIGHTS)
         if weight is not None and float(weight.value) > 0:
             places.append(cite_setting(weight, f"the weight of the KL term: {weight.value:g}"))
+        places += reductions
         return [Signal(id="kl-near-zero", claim=claim, citations=places, facts=facts)]
     return []

@@ -43,6 +43,7 @@ Rewriting = Literal[
     "in-order",
     "shuffle",
     "step-scheduler",
+    "trainable-adapter",
 ]
 
 

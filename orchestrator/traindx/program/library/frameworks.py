@@ -77,6 +77,9 @@ def method(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
                 _hook(m, data, "setup", [Plain("fit")], call)
                 loaders = [_loader(m, data, "train_dataloader"), _loader(m, data, "val_dataloader")]
             return fit(m, module, call, loaders, owner)
+    if owner.kind == "huggingface" and name == "train":
+        m.event("managed-training", call.node, owner, model=owner.argument(0, "model"))
+        return None
     if owner.kind == "skorch" and name in {"fit", "partial_fit"}:
         return _skorch(m, owner, call)
     if owner.kind == "ignite":

@@ -87,6 +87,8 @@ def _of_container(m: Machine, owner: Layer | Instance, name: str, call: Call) ->
             return Items(children(owner), "list")
     if name in {"generate", "encode", "decode", "log_prob", "sample", "get_input_embeddings"}:
         return apply(m, owner, call) if call.tensors and isinstance(owner, Layer) else Guess(name)
+    if name in {"save_pretrained", "push_to_hub"}:
+        m.event("model-saved", call.node, owner)
     if name in {"save_pretrained", "push_to_hub", "print_trainable_parameters", "resize_token_embeddings"}:
         return Plain(None)
     return None

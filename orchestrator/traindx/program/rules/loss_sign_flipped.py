@@ -24,11 +24,12 @@ from traindx.program.finding import Finding
 from traindx.program.queries import class_of, is_true, steps, surely_reaches
 from traindx.program.trace import Event, Trace, tensor_of
 from traindx.program.values import Made, Place, Tensor
-from traindx.readers.code.syntax import all_nodes
+from traindx.readers.code.syntax import all_nodes, name_of
 
 ID = "loss-sign-flipped"
 _MEANT = re.compile(r"cost|loss|regret|penal|alpha|temp|coef|neg|minus", re.IGNORECASE)
 """weights that are meant to be small: a cost, an entropy coefficient"""
+_CLAMPING = {"clamp", "clip", "clamp_", "clip_by_value"}
 SAYS = ("proven", "suspected")
 _MINIMISED = {"cross_entropy", "mse", "bce", "bce_logits", "l1", "smooth_l1", "nll", "ctc", "gaussian", "poisson"}
 
@@ -156,10 +157,10 @@ def _policy(analysis: Analysis, event: Event, value: Tensor, trains: list[Made])
     ]
     if not terms or any(is_true(made.keywords.get("maximize")) for made in trains):
         return
-    place = terms[-1].place
     divergence = terms[-1].facts["what"] == "kl"
-    if not divergence and _MEANT.search(ast.unparse(place.node)):
+    if not divergence and _MEANT.search(_weights(terms[-1].place.node)):
         return
+    place = terms[-1].place if divergence else _joined(terms[-1].place)
     claim = (
         "this is the negative of the KL divergence, and it is added to the loss: every step drives it further away"
         if divergence
@@ -173,3 +174,44 @@ def _policy(analysis: Analysis, event: Event, value: Tensor, trains: list[Made])
         facts={"policy_place": place.text, "backward_place": event.place.text, "optimizer": class_of(trains[0])},
         also=((event.place, "the backward pass of it"),),
     )
+
+
+def _weights(product: ast.AST) -> str:
+    """The text of a product without the bounds of what is clamped in it: a `clip_coef` weights nothing."""
+    bounds = {
+        id(part)
+        for node in ast.walk(product)
+        if isinstance(node, ast.Call) and name_of(node.func) in _CLAMPING
+        for given in (*node.args[_owned(node) :], *(key.value for key in node.keywords))
+        for part in ast.walk(given)
+    }
+    told = [node for node in ast.walk(product) if id(node) not in bounds]
+    return " ".join(str(node.value) if isinstance(node, ast.Constant) else name_of(node) for node in told)
+
+
+def _owned(node: ast.Call) -> int:
+    """How many arguments of a clamp are what is clamped: one of `torch.clamp(x, 0, 1)`, none of `x.clamp(0, 1)`."""
+    func = node.func
+    return int(isinstance(func, ast.Name) or name_of(getattr(func, "value", None)) in {"torch", "np", "numpy", "F"})
+
+
+def _joined(term: Place) -> Place:
+    """Where the lower of a term and its clipped twin is taken, `torch.min(one, two)`; the term itself if nowhere."""
+    nodes = all_nodes(term.unit.tree)
+    name = next(
+        (
+            name_of(node.targets[0])
+            for node in nodes
+            if isinstance(node, ast.Assign) and any(part is term.node for part in ast.walk(node.value))
+        ),
+        "",
+    )
+    found = [
+        node
+        for node in nodes
+        if isinstance(node, ast.Call)
+        and name_of(node.func) in {"min", "minimum"}
+        and node.lineno > term.line
+        and any(isinstance(part, ast.Name) and part.id == name for given in node.args for part in ast.walk(given))
+    ]
+    return Place(term.unit, min(found, key=lambda node: node.lineno)) if name and found else term

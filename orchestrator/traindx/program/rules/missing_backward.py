@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.queries import handed_out, mentions, steps
+from traindx.program.queries import handed_out, mentions, named_only, named_place, steps
 from traindx.program.trace import Event
 from traindx.program.values import Made, Place, Tensor
 from traindx.readers.code.syntax import all_nodes
@@ -52,23 +52,15 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             continue
         prediction = losses[0].facts.get("prediction")
         given = isinstance(prediction, Tensor) and bool(prediction.graph)
+        named = named_only(analysis, "backward")
         yield Finding(
             ID,
             losses[0].place,
             "the loss is computed and the optimizer steps, but no backward pass is ever made",
             proven=given and not handed_out(trace, optimizer),
-            facts={"loss_place": losses[0].place.text, "step_place": step.place.text},
-            also=(*_not_called(analysis), (step.place, "steps without gradients")),
+            facts={"loss_place": losses[0].place.text, "step_place": step.place.text, **named_place(named)},
+            also=(*named, (step.place, "steps without gradients")),
         )
-
-
-def _not_called(analysis: Analysis) -> Iterator[tuple[Place, str]]:
-    """`loss.backward` without its parentheses."""
-    for unit in analysis.units if mentions(analysis, "backward") else ():
-        for node in all_nodes(unit.tree):
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute) and node.value.attr == "backward":
-                yield Place(unit, node), "names the backward pass and does not call it"
-                return
 
 
 def _passed_by(analysis: Analysis) -> bool:

@@ -20,7 +20,16 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.queries import called, is_evaluation, is_true, loops_with, module_layers, trained_layers
+from traindx.program.queries import (
+    called,
+    is_evaluation,
+    is_true,
+    loops_with,
+    module_layers,
+    named_only,
+    named_place,
+    trained_layers,
+)
 from traindx.program.trace import Event, Trace
 from traindx.program.values import Layer, Place
 
@@ -44,14 +53,21 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         if trained and not mine:
             continue
         layer = active[0]
-        also = [(place, "the evaluation starts here") for place in (event.off, *_loops(event)) if place is not None]
+        named = named_only(analysis, "eval")
+        also = [*named]
+        also += [(place, "the evaluation starts here") for place in (event.off, *_loops(event)) if place is not None]
         also += [(layer.place, f"`{layer.kind}` behaves as in training")] if layer.place is not None else []
         yield Finding(
             ID,
             event.place,
             f"the model evaluates in training mode: {_counted(active)} active, and `eval()` was not called before",
             proven=bool(mine),
-            facts={"forward_place": event.place.text, "mode_layer": layer.kind, "model": called(event)},
+            facts={
+                "forward_place": event.place.text,
+                "mode_layer": layer.kind,
+                "model": called(event),
+                **named_place(named),
+            },
             also=tuple(also),
         )
 

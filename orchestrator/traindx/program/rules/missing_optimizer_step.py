@@ -19,9 +19,10 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.queries import handed_out, surely_reaches, touches
+from traindx.program.queries import handed_out, named_only, named_place, surely_reaches, touches
 from traindx.program.trace import Event, Trace
 from traindx.program.values import Made, Place, Plain
+from traindx.readers.code.syntax import name_of
 
 ID = "missing-optimizer-step"
 
@@ -52,13 +53,18 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 also=((reached[0].place, "computes gradients that nothing applies"),),
             )
             return
+        named = named_only(analysis, "step", frozenset(_schedulers(analysis)))
         yield Finding(
             ID,
             reached[0].place,
             "gradients are computed in every iteration, and no optimizer ever applies them",
             proven=not handed_out(trace, optimizer),
-            facts={"backward_place": reached[0].place.text, "optimizer_place": optimizer.place.text},
-            also=((optimizer.place, "this optimizer never steps"),),
+            facts={
+                "backward_place": reached[0].place.text,
+                "optimizer_place": optimizer.place.text,
+                **named_place(named),
+            },
+            also=(*named, (optimizer.place, "this optimizer never steps")),
         )
 
 
@@ -77,6 +83,16 @@ def _thrown_away(analysis: Analysis) -> Iterator[Finding]:
                     "`apply_updates` returns the new parameters, and they are thrown away: the old ones stay",
                     facts={"thrown_place": place.text},
                 )
+
+
+def _schedulers(analysis: Analysis) -> Iterator[str]:
+    """The names of what is made of a class of schedulers: they step as well."""
+    for unit in analysis.units:
+        for node in ast.walk(unit.tree):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                made = name_of(node.value.func)
+                if made.endswith("LR") or "chedule" in made or "Plateau" in made or "GradScaler" in made:
+                    yield from map(ast.unparse, node.targets)
 
 
 def _never(trace: Trace) -> Event | None:

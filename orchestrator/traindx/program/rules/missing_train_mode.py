@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.queries import called, is_true, module_layers, trained_layers
+from traindx.program.queries import called, is_true, module_layers, named_only, named_place, trained_layers
 from traindx.program.trace import Event
 from traindx.program.values import Plain
 
@@ -46,6 +46,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         left = _left(trace.events[: event.at])
         if left is None:
             continue
+        named = named_only(analysis, "train")
         yield Finding(
             ID,
             left.place,
@@ -56,8 +57,10 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 "forward_place": event.place.text,
                 "mode_layer": passive[0].kind,
                 "model": called(event),
+                **named_place(named),
             },
             also=(
+                *named,
                 (event.place, f"trains with `{passive[0].kind}` in evaluation mode"),
                 *((row.place, "`train()` is called only here") for row in _entered(trace.events[: left.at])),
             ),

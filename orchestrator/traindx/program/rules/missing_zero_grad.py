@@ -21,7 +21,7 @@ from itertools import pairwise
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.queries import handed_out, is_zeroing, steps, surely_reaches
+from traindx.program.queries import handed_out, is_zeroing, named_only, named_place, steps, surely_reaches
 from traindx.program.trace import Event, Trace
 from traindx.program.values import Made, Tensor
 
@@ -51,13 +51,21 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             earlier = [event for event in trace.of("zero") if is_zeroing(event, optimizer)]
             said = "only outside this loop" if earlier else "nowhere"
             name = _name(two.place.node)
+            others = frozenset(_name(event.place.node) for event in trace.of("step")) - {name}
+            named = named_only(analysis, "zero_grad", others)
             yield Finding(
                 ID,
                 two.place,
                 f"`{name}.step()` runs in every iteration, and its gradients are cleared {said}: they add up",
                 proven=not handed_out(trace, optimizer, one.at, two.at),
-                facts={"optimizer": name, "step_place": two.place.text, "backward_place": back.place.text},
+                facts={
+                    "optimizer": name,
+                    "step_place": two.place.text,
+                    "backward_place": back.place.text,
+                    **named_place(named),
+                },
                 also=(
+                    *named,
                     (back.place, "adds to the gradients of every earlier iteration"),
                     *((event.place, "clears the gradients of something else") for event in _others(between)),
                     *((event.place, "clears them outside the loop") for event in earlier[:1]),

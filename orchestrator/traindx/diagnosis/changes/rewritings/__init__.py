@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from traindx.contract import Fact
 from traindx.diagnosis.changes.rewritings import layers, loops, losses, math, modes, schedules, states, steps
-from traindx.diagnosis.changes.rewritings.source import Rewritten, Unfit, programs
+from traindx.diagnosis.changes.rewritings.source import Rewritten, Unfit, called_where_named, programs
 from traindx.readers.code.codeunit import CodeUnit
 
 __all__ = ["REWRITINGS", "Rewritten", "Unfit", "rewrite"]
@@ -46,6 +46,7 @@ REWRITINGS: dict[str, Rewriter] = {
     "in-order": modes.in_order,
     "shuffle": modes.shuffle,
     "step-scheduler": schedules.step_as_counted,
+    "trainable-adapter": layers.load_trainable,
 }
 
 
@@ -53,4 +54,6 @@ def rewrite(name: str, code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> R
     """Rewrite the code of a run; raises `Unfit` where it has no place for that."""
     if not any(True for _ in programs(code)):
         raise Unfit("the training code is not in this folder")
+    if "named_place" in facts:
+        return called_where_named(code, facts)
     return REWRITINGS[name](code, facts)

@@ -113,3 +113,19 @@ def _spread(call: ast.Call, *, of_init: bool) -> ast.expr | None:
     at = 2 if of_init else 1
     given = named or (call.args[at] if len(call.args) > at else None)
     return given if number_of(given) is not None else None
+
+
+def load_trainable(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
+    """Load an adapter so that it trains."""
+    if "load_place" not in facts:
+        raise Unfit("where the model is wrapped was not found")
+    source, line = at_fact(code, facts, "load_place")
+    for call in calls(source.statement_at(line), "from_pretrained"):
+        given = next((row.value for row in call.keywords if row.arg == "is_trainable"), None)
+        if call.lineno != line or (given is None and not (call.args or call.keywords)):
+            continue
+        last = call.keywords[-1] if call.keywords else call.args[-1]
+        text = "True" if given is not None else f"{source.segment(last)}, is_trainable=True"
+        source.replace(last if given is None else given, text)
+        return source.rewritten(f"The diff loads it with `is_trainable=True` ({source.place(line)}).")
+    raise Unfit(f"the call at {source.place(line)} is not written in one line")

@@ -48,6 +48,10 @@ def drop_minus(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten
     """Take the minus sign away; before a policy's term, put one."""
     if "policy_place" in facts:
         source, line = at_fact(code, facts, "policy_place")
+        lower = [call for call in _calls_at(source, line) if name_of(call.func) in {"min", "minimum"} and call.args[1:]]
+        if len(lower) == 1:
+            source.replace(lower[0], f"-{source.segment(lower[0])}")
+            return source.rewritten(f"The diff puts a minus before the lower of the two ({source.place(line)}).")
         parts = [node for node in ast.walk(source.statement_at(line)) if isinstance(node, ast.BinOp)]
         products = [node for node in parts if isinstance(node.op, ast.Mult)]
         if len(products) == 1 and number_of(products[0].left) is None:

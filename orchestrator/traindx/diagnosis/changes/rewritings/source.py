@@ -100,7 +100,7 @@ class Source:
         found = [node for node in held if node.lineno <= line <= (node.end_lineno or node.lineno)]
         return sorted(found, key=lambda node: (node.lineno, node.col_offset))
 
-    def segment(self, node: ast.expr) -> str:
+    def segment(self, node: ast.expr | ast.keyword) -> str:
         """An expression as it is written."""
         return ast.get_source_segment("\n".join(self.lines), node) or ast.unparse(node)
 
@@ -144,3 +144,14 @@ def calls(node: ast.AST, *names: str) -> Iterator[ast.Call]:
     for part in ast.walk(node):
         if isinstance(part, ast.Call) and getattr(part.func, "attr", getattr(part.func, "id", "")) in names:
             yield part
+
+
+def called_where_named(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
+    """Give a method its parentheses where a statement only names it."""
+    source, line = at_fact(code, facts, "named_place")
+    statement = source.statement_at(line)
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Attribute):
+        raise Unfit(f"the statement at {source.place(line)} names no method")
+    text = source.segment(statement.value) + "()"
+    source.replace(statement.value, text)
+    return source.rewritten(f"The diff calls `{text}` ({source.place(line)}).")
