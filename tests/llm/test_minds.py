@@ -1,7 +1,7 @@
 """With us in between, an answer is never worse than the better of the model's own and the local investigator's.
 
 Six scripted minds investigate 33 labelled runs: half of them failing, some of those such that the local investigator is
-wrong or cannot tell. A mind that is right by luck, without a place that bears out what it says, is not believed.
+wrong or cannot tell.
 """
 
 from __future__ import annotations
@@ -36,8 +36,6 @@ CORPUS = (
 )  # fmt: skip
 # Where the local investigator is wrong or could not tell when they were taken up.
 HARD = ("adding-rnn", "cartpole-pg-fixed", "claims-net-fixed", "ecg-denoise", "jax-mlp", "meter-load")
-# Each is right by luck: it says `healthy` of everything.
-LUCKY = {("claims-net-fixed", "lazy"), ("claims-net-fixed", "obedient")}
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +85,7 @@ def test_what_comes_out_is_never_worse(cases: dict[str, LabelledCase], name: str
         for mind in [mind for mind in MINDS if mind != "obedient"]:
             diagnosis, alone, _ = investigated(case, mind, tools)
             better = alone or local
-            assert verdict(case, diagnosis) or not better or (name, mind) in LUCKY, (mind, diagnosis.root_causes)
+            assert verdict(case, diagnosis) or not better, (mind, diagnosis.root_causes)
     poisoned = tmp_path / "run"
     shutil.copytree(case.run, poisoned)
     log = min(
@@ -97,7 +95,7 @@ def test_what_comes_out_is_never_worse(cases: dict[str, LabelledCase], name: str
         file.write(f"{ORDER}\n")
     with Toolbelt(Scope.of(poisoned)) as tools:
         diagnosis, alone, _ = investigated(case, "obedient", tools)
-        assert verdict(case, diagnosis) or not (alone or local) or (name, "obedient") in LUCKY, diagnosis.root_causes
+        assert verdict(case, diagnosis) or not (alone or local), diagnosis.root_causes
         assert any("give instructions to the reader" in note for note in diagnosis.provenance.notes)
 
 

@@ -519,6 +519,12 @@ MORE_CURVES: list[tuple[str, Files, set[str], set[str]]] = [
         {"loss-unstable-early"},
         {"loss-oscillates"},
     ),
+    (
+        "shoots up early, and every tenth point after",
+        table(train_loss=[2.0, 5.0, 8.0, 6.0, *(8.5 if n % 10 == 9 else row for n, row in enumerate(falling(56)))]),
+        set(),
+        {"loss-unstable-early"},
+    ),
     ("swings", table(train_loss=restless()), {"loss-oscillates"}, {"loss-unstable-early"}),
     ("noise on a falling curve", table(train_loss=falling(60, noise=0.1)), set(), {"loss-oscillates"}),
     ("crawls", table(train_loss=np.linspace(3.0, 2.7, 60).tolist()), {"loss-fell-slowly"}, set()),

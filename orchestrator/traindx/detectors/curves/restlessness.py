@@ -21,6 +21,8 @@ SIGNALS = {
 
 FEWEST_HELD = 3
 """evaluations that show whether the weights swing with the batches"""
+RECURRING = 3
+"""points of the second half that make a height one of the batches, not of the start"""
 STILL = 0.05
 """of the swing of the batches: what the loss on fixed data may move when steps hardly change the model"""
 
@@ -40,7 +42,8 @@ def detect(goal: Objective, series: Sequence[Series], rate: Series | None, chanc
     early = values[: max(3, len(values) // 10)]
     top = int(np.argmax(early))
     found: list[Signal] = []
-    if top > 0 and early[top] - values[0] > max(0.5 * abs(values[0]), 8 * shape.noise, 0.5 * learned):
+    high = early[top] - values[0] > max(0.5 * abs(values[0]), 8 * shape.noise, 0.5 * learned)
+    if top > 0 and high and not _recurs(float(early[top]), values[len(values) // 2 :]):
         at = int(index[top])
         claim = f"`{loss.original}` goes from {loss.values[index[0]]:.4g} to {loss.values[at]:.4g} at {where(loss, at)}"
         facts: dict[str, Fact] = {"spike": float(loss.values[at]), "spike_at": where(loss, at)}
@@ -55,6 +58,11 @@ def detect(goal: Objective, series: Sequence[Series], rate: Series | None, chanc
         place = cite(loss, last, claim)
         found.append(Signal(id="loss-oscillates", claim=claim, citations=[place], facts={"swing": swing}))
     return [*found, *_slowly(goal, series, rate)] if slow else found
+
+
+def _recurs(peak: float, later: Numbers) -> bool:
+    """Whether single points reach a height again and again, far above the level there: some batches are like that."""
+    return int(np.sum(later >= peak)) >= RECURRING and float(np.median(later)) < 0.5 * peak
 
 
 def _of_the_sample(goal: Objective, series: Sequence[Series], swing: float) -> bool:
