@@ -58,8 +58,8 @@ def detect(goal: Objective, series: Sequence[Series], chance: Signal | None) -> 
         return [Signal(id="loss-constant", claim=claim, citations=[cite(loss, last, claim)], facts=facts)]
     slowly = chance is None and falls_steadily(goal)
     if (chance is not None and chance.strength == 1.0) or not (_fell(goal) or slowly):
-        ends = f"its first value, {goal.first:.4g}, to its last, {goal.last:.4g}"
-        claim = f"`{loss.original}` shows no clear fall from {ends}"
+        between = f"its first value, {goal.first:.4g}, to its last, {goal.last:.4g}"
+        claim = f"`{loss.original}` shows no clear fall from {between}"
         flat = Signal(id="loss-never-fell", claim=claim, citations=[cite(loss, last, claim)], facts=facts)
         return [flat, *_wanders(goal)] if chance is None else [flat, chance]
     span = f"from {goal.first:.4g} to {goal.last:.4g}"
