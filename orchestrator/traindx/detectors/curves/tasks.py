@@ -49,6 +49,8 @@ _AVERAGES = {
 }  # fmt: skip
 """words that say which values of a metric are told: they tell no two tasks apart"""
 FORGOTTEN = 0.15
+CLOSE = 0.3
+"""of what was gained: a best this low is close to nought"""
 GIVEN_BACK = 0.1
 """of what was gained, that a metric which improved may stand below its best at the end"""
 MOST_WORDS = 3
@@ -116,9 +118,13 @@ def _lost(row: Series, higher: bool) -> float:
 
 
 def _holds(row: Series, higher: bool, gained: float) -> bool:
-    """Whether a metric has kept nearly all that it gained: near nought a share of its best says little."""
-    best, end = float(row.values.max() if higher else row.values.min()), ends(row)[1]
-    return abs(best - end) <= GIVEN_BACK * gained
+    """Whether a metric that came close to nought has kept nearly all that it gained: there a share of its best says
+    little.
+    """
+    if higher:
+        return False
+    best, end = float(row.values.min()), ends(row)[1]
+    return abs(best) <= CLOSE * gained and abs(best - end) <= GIVEN_BACK * gained
 
 
 def _gained(row: Series, higher: bool) -> float:
