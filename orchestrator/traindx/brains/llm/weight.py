@@ -31,7 +31,7 @@ SHOWN = 5e-3
 def stands(cause: RootCause, case: Case, new: Sequence[Signal], *, against_health: bool = False) -> bool:
     """Whether a tool's `new` finding speaks for the cause, or a verified place shows the fault itself.
 
-    Against a run that was judged healthy, neither a line of the program nor a curve is enough.
+    A curve is never enough; against a run that was judged healthy, neither is a line of the program.
     """
     if _has_signal(cause.id, new, case.catalog):
         return True
@@ -70,11 +70,9 @@ def _shows_a_fault(piece: Evidence, case: Case, *, strict: bool) -> bool:
         return False
     if any(row.path == piece.source for row in context.code):
         return not strict
+    # A curve shows a symptom, and that a run is ill; what made it so is another question.
     kept = context.artifacts
-    if piece.source in {*kept.checkpoints, *kept.data, *kept.outputs}:
-        return True
-    # Of a run that was judged healthy the curves have been looked at.
-    return not strict and any(map(_is_troubled, _curves_of(piece, context.series)))
+    return piece.source in {*kept.checkpoints, *kept.data, *kept.outputs}
 
 
 def _curves_of(piece: Evidence, series: Sequence[SeriesSummary]) -> list[SeriesSummary]:
