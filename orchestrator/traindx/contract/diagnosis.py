@@ -64,6 +64,10 @@ class RootCause(Value):
     fix: Fix
     specialist: str
 
+    def at_most(self, confidence: float) -> RootCause:
+        """The same cause, no surer than this."""
+        return self.model_copy(update={"confidence": min(self.confidence, confidence)})
+
     @property
     def likely(self) -> bool:
         """Whether it is reported as what happened, not as a possibility."""

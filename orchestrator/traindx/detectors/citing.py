@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from traindx.contract import Citation
 from traindx.readers.model import Series, Setting
 from traindx.readers.quoting import is_provisional
+
+if TYPE_CHECKING:
+    from traindx.readers.code.codeunit import CodeUnit
 
 
 def where(series: Series, index: int) -> str:
@@ -56,6 +61,11 @@ def cite_setting(setting: Setting, claim: str) -> Citation:
 def cite_line(path: str, line: int, claim: str, quote: str = "") -> Citation:
     """A line of a file; with its text where that is at hand."""
     return Citation(claim=claim, source=path, locator=f"line {line}", quote=quote)
+
+
+def cite_code(unit: CodeUnit, line: int, claim: str) -> Citation:
+    """A line of a program, counted within its code, with its text."""
+    return cite_line(unit.path, unit.file_line(line), claim, unit.quote(line))
 
 
 def moment(series: Series, other: Series, index: int) -> int:

@@ -45,68 +45,43 @@ def with_reasons(
         return diagnosis
     reported = [row for row in request.reported if row.kind not in WISHES]
     well = diagnosis.status == "healthy"
-    answers = [_answer(row, request, context, signals, well=well) for row in reported]
+    still = _unmoved(context, signals)
+    answers = [_answer(row, request, context, signals, still, well=well) for row in reported]
     answered = diagnosis.model_copy(update={"answers": answers})
     if not well:
         return answered
-    answered = answered.model_copy(update={"reasons": _reasons(context, signals)})
     if not context.series and not context.artifacts.training_logs:
-        return answered.model_copy(
-            update={
-                "status": "needs_more_data",
-                "summary": "No fault was found in what was read, but no log or metrics file shows how the run went.",
-                "reasons": [],
-                "questions": [WANTED["series"]],
-            }
-        )
-    unread = _unread(context)
-    if unread:
-        return answered.model_copy(
-            update={
-                "status": "needs_more_data",
-                "summary": "What was read looks healthy, but not everything that could show a failure was read.",
-                "questions": unread,
-            }
-        )
+        said = "No fault was found in what was read, but no log or metrics file shows how the run went."
+        return _withdrawn(answered, said, WANTED["series"])
+    answered = answered.model_copy(update={"reasons": _reasons(context, signals)})
+    if unread := _unread(context):
+        said = "What was read looks healthy, but not everything that could show a failure was read."
+        return _withdrawn(answered, said, *unread)
     if partial := [row for row in context.coverage if not row.whole]:
         summary = f"{diagnosis.summary} This holds for what was read: {coverage_text(partial)}."
         answered = answered.model_copy(update={"summary": summary})
+    unseen = "What was read looks healthy, but it does not show what you report: {}."
     if result := bad_result(request.message):
-        return answered.model_copy(
-            update={
-                "status": "needs_more_data",
-                "summary": f"What was read looks healthy, but it does not show what you report: {result}.",
-                "questions": [SHOW_RESULT],
-            }
-        )
-    flat = _unmoved(context, signals)
-    if flat is not None and any(row.kind in STANDSTILL for row in reported):
-        return answered.model_copy(
-            update={
-                "status": "needs_more_data",
-                "summary": f"As you say: {_course(flat)}. What was read does not show why.",
-                "questions": [ONE_BATCH],
-            }
-        )
-    ended = [
-        answer
-        for row, answer in zip(reported, answers, strict=True)
-        if row.kind == request.kind and row.kind in FATAL and answer.verdict == "cannot be seen here"
-    ]
-    if not ended:
-        return answered
-    return answered.model_copy(
-        update={
-            "status": "needs_more_data",
-            "summary": f"What was read looks healthy, but it does not show what you report: {ended[0].said}.",
-            "questions": [ended[0].why],
-        }
-    )
+        return _withdrawn(answered, unseen.format(result), SHOW_RESULT)
+    if still is not None and any(row.kind in STANDSTILL for row in reported):
+        return _withdrawn(answered, f"As you say: {_course(still)}. What was read does not show why.", ONE_BATCH)
+    for row, answer in zip(reported, answers, strict=True):
+        if row.kind == request.kind and row.kind in FATAL and answer.verdict == "cannot be seen here":
+            return _withdrawn(answered, unseen.format(answer.said), answer.why)
+    return answered
+
+
+def _withdrawn(diagnosis: Diagnosis, summary: str, *questions: str) -> Diagnosis:
+    """The diagnosis with its verdict of health taken back."""
+    return diagnosis.model_copy(update={"status": "needs_more_data", "summary": summary, "questions": list(questions)})
 
 
 def _unmoved(context: ContextPackage, signals: Sequence[Signal]) -> SeriesSummary | None:
-    """A loss that has hardly moved, and nothing shows that it began at a good level: the one that the run is judged by,
-    or the same of another stage, in a file of its own, that stays far above where the first came down to."""
+    """A loss that has hardly moved, and nothing shows that it began at a good level.
+
+    It is the one that the run is judged by, or the same of another stage, in a file of its own, that stays far above
+    where the first came down to.
+    """
     curves = _judged(context.series)
     if not curves:
         return None
@@ -137,7 +112,13 @@ def _unread(context: ContextPackage) -> list[str]:
 
 
 def _answer(
-    reported: Reported, request: Request, context: ContextPackage, signals: Sequence[Signal], *, well: bool
+    reported: Reported,
+    request: Request,
+    context: ContextPackage,
+    signals: Sequence[Signal],
+    still: SeriesSummary | None,
+    *,
+    well: bool,
 ) -> Answer:
     kind = KINDS[reported.kind]
     shown = [row for row in observations(context) if row.kind == kind.name and row.shows_trouble]
@@ -145,9 +126,8 @@ def _answer(
         judged = next(iter(_judged(context.series)), None)
         beside = f". What the run is judged by: {_course(judged)}" if well and judged is not None else ""
         return Answer(said=reported.said, verdict="seen", why=f"{shown[0].sentence}{beside}")
-    flat = _unmoved(context, signals)
-    if flat is not None and reported.kind in STANDSTILL:
-        return Answer(said=reported.said, verdict="seen", why=_course(flat))
+    if still is not None and reported.kind in STANDSTILL:
+        return Answer(said=reported.said, verdict="seen", why=_course(still))
     looked = _looked_at(context)
     present = [need for need in kind.needs if looked[need]]
     if kind.name in FATAL and not (_ended(signals) or _went_on(request, context)):

@@ -40,11 +40,6 @@ class Briefing:
     idle: frozenset[str] = frozenset()
     """tools that found nothing to look at in this run; they are not worth an offer"""
 
-    @property
-    def texts(self) -> list[str]:
-        """Everything in it that was read from the run."""
-        return [*(text for _, text in self.files), *self.norms, *(shown.text for shown in self.results)]
-
 
 def briefing(case: Case, redactor: Redactor) -> Briefing:
     """Gather it; calls the toolbelt, so not from the event loop."""

@@ -33,7 +33,7 @@ DOUBTED = round(DIRECT - STEP, 2)
 
 
 @dataclass
-class _Case:
+class _Comparison:
     """What is weighed: the answer, what code found of its causes, and what the local investigator knew."""
 
     case: Case
@@ -48,18 +48,18 @@ async def weighed_against(
 ) -> tuple[Answer, list[str]]:
     """The answer with the local verdict beside it, and in one sentence each what the two disagreed about."""
     known = {signal.id for signal in local.signals}
-    desk = _Case(case, answer, [signal for signal in signals if signal.id not in known], [])
+    comparison = _Comparison(case, answer, [signal for signal in signals if signal.id not in known], [])
     answer.causes = await asyncio.to_thread(verify, answer.causes, case.toolbelt, signals)
     answer.causes = [_bounded(cause) for cause in answer.causes]
     leads = [one for one in local.causes if one.likely]
     for lead in leads:
         if not any(cause.id == lead.id and cause.likely for cause in answer.causes):
             answer.causes = [cause for cause in answer.causes if cause.id != lead.id]
-            await _dispute(desk, lead)
+            await _dispute(comparison, lead)
     if not leads:
-        await _without_leads(desk, local, signals)
-    _settle_status(desk, local)
-    return answer, desk.notes
+        await _without_leads(comparison, local, signals)
+    _settle_status(comparison, local)
+    return answer, comparison.notes
 
 
 def unaddressed(local: Findings, answer: Answer, catalog: Catalog) -> list[str]:
@@ -87,11 +87,11 @@ def _bounded(cause: RootCause) -> RootCause:
     shown = [piece for piece in cause.evidence if piece.verified and piece.kind != "contrary"]
     if any(not reads_like_an_order(piece.quote) for piece in shown):
         return cause
-    return _capped(cause, POSSIBLE)
+    return cause.at_most(POSSIBLE)
 
 
-async def _dispute(desk: _Case, lead: RootCause) -> None:
-    answer, case = desk.answer, desk.case
+async def _dispute(comparison: _Comparison, lead: RootCause) -> None:
+    answer, case = comparison.answer, comparison.case
     against = [
         Against(row.refutes, _piece(row))
         for row in answer.leads
@@ -104,65 +104,67 @@ async def _dispute(desk: _Case, lead: RootCause) -> None:
     if found.overturned or (found.bears and not proven):
         answer.excluded.append(Excluded(lead.id, f"{said or found.why} ({held}; {found.why})"))
         return
-    root = _root_of(desk, lead)
+    root = _root_of(comparison, lead)
     if root is not None:
         answer.excluded.append(Excluded(lead.id, follows_from=root.id))
         return
-    for twin in _twins(desk, lead):
+    for twin in _twins(comparison, lead):
         answer.causes.remove(twin)
         lead = lead.model_copy(update={"evidence": _with(lead.evidence, twin.evidence)})
-        desk.notes.append(f"`{twin.id}` was put under `{lead.id}`: both rest on the same place")
+        comparison.notes.append(f"`{twin.id}` was put under `{lead.id}`: both rest on the same place")
     rival = next((cause for cause in answer.causes if cause.confidence >= SETTLED), None)
-    if not proven and rival is not None and stands(rival, case, desk.new):
-        _add(desk, _capped(lead, POSSIBLE), found)
-        desk.notes.append(f"{held}; {case.specialist.name} shows `{rival.id}` instead{_why(said)}")
+    if not proven and rival is not None and stands(rival, case, comparison.new):
+        _add(comparison, lead.at_most(POSSIBLE), found)
+        comparison.notes.append(f"{held}; {case.specialist.name} shows `{rival.id}` instead{_why(said)}")
         return
-    lead = _capped(lead, DOUBTED) if found.bears else lead
+    lead = lead.at_most(DOUBTED) if found.bears else lead
     answer.contested += [
         Contested(cause, lead.id)
         for cause in answer.causes
         if cause.confidence >= DIRECT and _explains(cause, lead, case.catalog)
     ]
     for cause in list(answer.causes):
-        _replace(desk, cause, _capped(cause, max(0.0, round(lead.confidence - STEP, 2))))
-    _add(desk, lead, found)
+        _replace(comparison, cause, cause.at_most(max(0.0, round(lead.confidence - STEP, 2))))
+    _add(comparison, lead, found)
     what = "a proven lead" if proven else "a lead"
     if proven:
         answer.disputed = answer.disputed or lead.id
-    desk.notes.append(f"{case.specialist.name} disagrees with {what}: {held} and still shows it{_why(said)}")
+    comparison.notes.append(f"{case.specialist.name} disagrees with {what}: {held} and still shows it{_why(said)}")
 
 
-async def _without_leads(desk: _Case, local: Findings, signals: Sequence[Signal]) -> None:
+async def _without_leads(comparison: _Comparison, local: Findings, signals: Sequence[Signal]) -> None:
     """The local investigator named no cause: the run was well, or it could not tell."""
     well = local.status == "healthy"
-    for cause in list(desk.answer.causes):
-        if cause.likely and not stands(cause, desk.case, desk.new, against_health=well):
-            _replace(desk, cause, _capped(cause, POSSIBLE))
+    for cause in list(comparison.answer.causes):
+        if cause.likely and not stands(cause, comparison.case, comparison.new, against_health=well):
+            _replace(comparison, cause, cause.at_most(POSSIBLE))
             most = UNSETTLED if well else DOUBTED
             unasked = 0.0 if well else min(cause.confidence, UNSETTLED)
-            desk.answer.contested.append(Contested(_capped(cause, most), unasked=unasked))
+            comparison.answer.contested.append(Contested(cause.at_most(most), unasked=unasked))
             seen = "the run was judged healthy" if well else "the local investigator found no cause"
-            desk.notes.append(
+            comparison.notes.append(
                 f"`{cause.name}` needs a second opinion: {seen}, and no place cited shows a fault by itself"
             )
         elif cause.likely and well:
-            _replace(desk, cause, _capped(cause, DOUBTED))
-    if well or desk.answer.status != "healthy":
+            _replace(comparison, cause, cause.at_most(DOUBTED))
+    if well or comparison.answer.status != "healthy":
         return
     # Where the local investigator could not tell, health needs a place that shows it.
     orders = any(signal.id == ORDERS for signal in signals)
-    rows = await asyncio.to_thread(opened_places, desk.answer.health, desk.case.toolbelt, signals)
-    shown = [piece for piece, row in zip(desk.answer.health, rows, strict=True) if row.verified]
-    if orders or not any(shows_health(piece, desk.case.context) for piece in shown):
-        desk.answer.status = "needs_more_data"
+    rows = await asyncio.to_thread(opened_places, comparison.answer.health, comparison.case.toolbelt, signals)
+    shown = [piece for piece, row in zip(comparison.answer.health, rows, strict=True) if row.verified]
+    if orders or not any(shows_health(piece, comparison.case.context) for piece in shown):
+        comparison.answer.status = "needs_more_data"
         why = "the artifacts give orders to their reader" if orders else "no curve or score was cited that shows it"
-        desk.notes.append(f"{desk.case.specialist.name} calls the run healthy, which is not taken over: {why}")
-        desk.answer.questions += [row for row in local.questions if row not in desk.answer.questions]
+        comparison.notes.append(
+            f"{comparison.case.specialist.name} calls the run healthy, which is not taken over: {why}"
+        )
+        comparison.answer.questions += [row for row in local.questions if row not in comparison.answer.questions]
 
 
-def _settle_status(desk: _Case, local: Findings) -> None:
+def _settle_status(comparison: _Comparison, local: Findings) -> None:
     """What the causes that are left make of the status."""
-    answer = desk.answer
+    answer = comparison.answer
     answer.causes.sort(key=lambda cause: -cause.confidence)
     likely = [cause for cause in answer.causes if cause.likely]
     if likely:
@@ -172,10 +174,14 @@ def _settle_status(desk: _Case, local: Findings) -> None:
         answer.status = local.status if local.status in {"healthy", "needs_more_data"} else "needs_more_data"
 
 
-def _root_of(desk: _Case, lead: RootCause) -> RootCause | None:
+def _root_of(comparison: _Comparison, lead: RootCause) -> RootCause | None:
     """A cause of the answer that brings the lead about, and that shows something of its own."""
-    for cause in desk.answer.causes:
-        if cause.likely and _explains(cause, lead, desk.case.catalog) and stands(cause, desk.case, desk.new):
+    for cause in comparison.answer.causes:
+        if (
+            cause.likely
+            and _explains(cause, lead, comparison.case.catalog)
+            and stands(cause, comparison.case, comparison.new)
+        ):
             return cause
     return None
 
@@ -198,11 +204,11 @@ def followers(name: str, catalog: Catalog) -> set[str]:
     return found
 
 
-def _twins(desk: _Case, lead: RootCause) -> list[RootCause]:
+def _twins(comparison: _Comparison, lead: RootCause) -> list[RootCause]:
     """Causes of the answer under another id that directly rest on nothing but what the lead rests on as well."""
     places = {piece.place for piece in lead.evidence if piece.kind == "direct" and piece.verified}
     found = []
-    for cause in desk.answer.causes:
+    for cause in comparison.answer.causes:
         direct = [piece for piece in cause.evidence if piece.kind == "direct" and piece.verified]
         if direct and all(piece.place in places for piece in direct):
             found.append(cause)
@@ -219,16 +225,12 @@ def _with(held: Sequence[Evidence], more: Sequence[Evidence]) -> list[Evidence]:
     return [*held, *(piece for piece in more if piece.verified and piece.place not in places)]
 
 
-def _add(desk: _Case, lead: RootCause, found: Weighed) -> None:
-    desk.answer.causes.append(lead.model_copy(update={"evidence": [*lead.evidence, *found.contrary]}))
+def _add(comparison: _Comparison, lead: RootCause, found: Weighed) -> None:
+    comparison.answer.causes.append(lead.model_copy(update={"evidence": [*lead.evidence, *found.contrary]}))
 
 
-def _replace(desk: _Case, old: RootCause, new: RootCause) -> None:
-    desk.answer.causes[:] = [new if cause is old else cause for cause in desk.answer.causes]
-
-
-def _capped(cause: RootCause, most: float) -> RootCause:
-    return cause.model_copy(update={"confidence": min(cause.confidence, most)})
+def _replace(comparison: _Comparison, old: RootCause, new: RootCause) -> None:
+    comparison.answer.causes[:] = [new if cause is old else cause for cause in comparison.answer.causes]
 
 
 def _why(said: str) -> str:

@@ -58,7 +58,7 @@ async def _taken_up(one: Findings, investigation: Investigation) -> Findings:
         opinion = await _examined(row.cause, investigation)
         one = replace(one, notes=[*one.notes, opinion.note])
         if opinion.unasked and row.unasked:
-            opinion = replace(opinion, cause=_capped(row.cause, row.unasked))
+            opinion = replace(opinion, cause=row.cause.at_most(row.unasked))
         elif not opinion.holds:
             continue
         others = [cause for cause in one.causes if cause.id not in {row.cause.id, row.explains}]
@@ -105,7 +105,7 @@ async def _examined(cause: RootCause, investigation: Investigation) -> Opinion:
     except (ModelFault, ValidationError) as trouble:
         why = trouble.reason if isinstance(trouble, ModelFault) else "its answer could not be read"
         note = f"`{cause.name}` was not checked by the sceptic ({why}): kept below {DIRECT:g}"
-        return Opinion(_capped(cause, DOUBTED), note, unasked=True)
+        return Opinion(cause.at_most(DOUBTED), note, unasked=True)
     if verdict.outcome == "holds":
         return Opinion(cause, f"a sceptic tried to refute `{cause.name}` and could not: {verdict.why}", True)
     against = [
@@ -116,10 +116,10 @@ async def _examined(cause: RootCause, investigation: Investigation) -> Opinion:
     if verdict.outcome == "wrong_id":
         return _renamed(cause, verdict, investigation)
     if verdict.outcome == "wrong_cause" and found.overturned:
-        return Opinion(_capped(cause, POSSIBLE), f"a sceptic refuted `{cause.name}`: {verdict.why} ({found.why})")
+        return Opinion(cause.at_most(POSSIBLE), f"a sceptic refuted `{cause.name}`: {verdict.why} ({found.why})")
     # What the tools' findings prove is not less sure for a doubt that no place bears out.
     sure = 0.0 if found.bears else investigation.local_confidence(cause.id)
-    doubt = _capped(cause, max(DOUBTED, sure))
+    doubt = cause.at_most(max(DOUBTED, sure))
     return Opinion(doubt, f"a sceptic doubts `{cause.name}`: {verdict.why}{_shown(found)}")
 
 
@@ -128,9 +128,9 @@ def _renamed(cause: RootCause, verdict: Verdict, investigation: Investigation) -
     better = verdict.better_id.strip("` ")
     said = f"a sceptic holds the cause, but not under `{cause.name}`: {verdict.why}"
     if better not in investigation.case.catalog or better == cause.id or investigation.proves(cause.id):
-        return Opinion(_capped(cause, DOUBTED), said)
+        return Opinion(cause.at_most(DOUBTED), said)
     renamed = cause.model_copy(update={"id": better, "title": ""})
-    return Opinion(_capped(renamed, DOUBTED), f"{said}; it stands under `{better}` now")
+    return Opinion(renamed.at_most(DOUBTED), f"{said}; it stands under `{better}` now")
 
 
 def _shown(found: Weighed) -> str:
@@ -162,7 +162,3 @@ def _purse(whole: Budget) -> Budget:
     """What is left, with a few tool calls."""
     left = whole.left()
     return Budget(replace(left, max_tool_calls=max(1, left.sceptic_calls)), whole.model, whole.price)
-
-
-def _capped(cause: RootCause, most: float) -> RootCause:
-    return cause.model_copy(update={"confidence": min(cause.confidence, most)})

@@ -45,11 +45,13 @@ def shows_health(piece: Evidence, context: ContextPackage) -> bool:
     curves = [row for row in _curves_of(piece, context.series) if row.points > 1]
     return any(
         not _is_troubled(row)
-        and any(
-            math.isclose(value, end, rel_tol=SHOWN) for value in told for end in (row.last, row.lowest, row.highest)
-        )
+        and any(math.isclose(value, good, rel_tol=SHOWN) for value in told for good in (row.last, _best(row)))
         for row in curves
     )
+
+
+def _best(row: SeriesSummary) -> float:
+    return row.lowest if row.loss else row.highest
 
 
 def _has_signal(name: str, signals: Sequence[Signal], catalog: Catalog) -> bool:

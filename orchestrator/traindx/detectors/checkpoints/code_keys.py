@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from traindx.contract import Fact, Signal, SignalKind
 from traindx.detectors.checkpoints.citing import cite_tensor
-from traindx.detectors.citing import cite_line
+from traindx.detectors.citing import cite_code
 from traindx.readers.checkpoints import Checkpoint, TensorInfo
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.state_names import StateNames, state_names
@@ -120,8 +120,6 @@ def _compared(
     facts |= {"load_place": unit.place(call.lineno), "unloaded": len(names) - len(fits), "of_keys": len(names)}
     if prefix and len(stripped) > MATCH * len(names):
         facts["prefix"] = prefix[0]
-    quiet = cite_line(
-        unit.path, unit.file_line(call.lineno), "names that do not fit are passed over", unit.quote(call.lineno)
-    )
+    quiet = cite_code(unit, call.lineno, "names that do not fit are passed over")
     places = [quiet, cite_tensor(checkpoint, first, claim)]
     return Signal(id="checkpoint-keys-not-loaded", claim=claim, citations=places, facts=facts)

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from traindx.contract import Citation
 from traindx.definitions.rules import ErrorPattern
-from traindx.detectors.citing import cite_line
+from traindx.detectors.citing import cite_code, cite_line
 from traindx.detectors.errors import unused_layers
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import all_nodes
@@ -168,4 +168,4 @@ def _lines(texts: Iterable[Excerpt], wanted: re.Pattern[str], claim: str) -> Ite
 
 
 def _in_code(unit: CodeUnit, line: int, claim: str) -> Citation:
-    return cite_line(unit.path, unit.file_line(line), claim, unit.quote(line))
+    return cite_code(unit, line, claim)

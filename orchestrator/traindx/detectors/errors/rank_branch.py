@@ -6,7 +6,7 @@ import ast
 import re
 
 from traindx.contract import Fact, Signal
-from traindx.detectors.citing import cite_line
+from traindx.detectors.citing import cite_code
 from traindx.detectors.errors.root import Reading
 from traindx.detectors.errors.telling import own_frames
 from traindx.readers.code.codeunit import CodeUnit
@@ -26,7 +26,7 @@ def detect(readings: list[Reading], code: list[CodeUnit]) -> list[Signal]:
             if branch is not None:
                 test = ast.unparse(branch.test)[:80]
                 claim = f"only ranks with `{test}` come here, and a collective needs all of them"
-                place = cite_line(unit.path, unit.file_line(branch.lineno), claim, unit.quote(branch.lineno))
+                place = cite_code(unit, branch.lineno, claim)
                 facts: dict[str, Fact] = {"branch": test, "branch_place": unit.place(branch.lineno)}
                 return [Signal(id="rank-only-branch", claim=claim, citations=[place], facts=facts)]
     return []

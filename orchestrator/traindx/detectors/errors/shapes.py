@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from traindx.contract import Fact, Signal
-from traindx.detectors.citing import cite_line
+from traindx.detectors.citing import cite_code
 from traindx.detectors.errors.root import Reading
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.model import Setting
@@ -63,7 +63,7 @@ def detect(cause: Reading, program: Sequence[CodeUnit], settings: Sequence[Setti
     unit, call = found[0]
     layer = ast.unparse(call)[:80]
     claim = f"`{layer}` expects {wanted.expects}, and gets {wanted.gets}"
-    place = cite_line(unit.path, unit.file_line(call.lineno), claim, unit.quote(call.lineno))
+    place = cite_code(unit, call.lineno, claim)
     facts: dict[str, Fact] = {
         "layer": layer,
         "layer_place": unit.place(call.lineno),
@@ -81,9 +81,7 @@ def _rows_made_anew(text: str, program: Sequence[CodeUnit]) -> list[Signal]:
         return []
     outputs, targets = [*filter(None, found.groups()), "other"][:2]
     places = [
-        cite_line(
-            unit.path, unit.file_line(node.lineno), "the number of rows is left open here", unit.quote(node.lineno)
-        )
+        cite_code(unit, node.lineno, "the number of rows is left open here")
         for unit in program
         for node in ast.walk(unit.tree)
         if isinstance(node, ast.Call)

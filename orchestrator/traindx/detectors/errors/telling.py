@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from traindx.contract import Fact, Signal
-from traindx.detectors.citing import cite_line
+from traindx.detectors.citing import cite_code, cite_line
 from traindx.readers.code.cells import frame_line
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.model import LogError
@@ -27,7 +27,7 @@ def told(name: str, means: str, row: LogError, code: Sequence[CodeUnit], more: d
         claim = "called from here" if "frame" in facts else "the line that raised it"
         facts.setdefault("frame", unit.place(line))
         if unit.quote(line):
-            places.append(cite_line(unit.path, unit.file_line(line), claim, unit.quote(line)))
+            places.append(cite_code(unit, line, claim))
     return Signal(id=name, claim=f"{means}: {row.text}", citations=places, facts=facts)
 
 

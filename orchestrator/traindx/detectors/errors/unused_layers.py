@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from traindx.contract import Citation
-from traindx.detectors.citing import cite_line
+from traindx.detectors.citing import cite_code
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import all_nodes, name_of
 
@@ -23,9 +23,7 @@ def detect(code: Sequence[CodeUnit]) -> list[Citation]:
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
     )
     return [
-        cite_line(
-            unit.path, unit.file_line(line), f"`self.{name}` is built here, and nothing uses it", unit.quote(line)
-        )
+        cite_code(unit, line, f"`self.{name}` is built here, and nothing uses it")
         for unit in code
         for name, line in _built(unit.tree)
         if name not in used

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from traindx.contract import Fact, Signal
-from traindx.detectors.citing import cite_line
+from traindx.detectors.citing import cite_code
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import bodies, name_of
 
@@ -26,10 +26,8 @@ def detect(code: Sequence[CodeUnit]) -> list[Signal]:
             optimizer, adapter = early[-1], adapted[0]
             claim = "the optimizer is built here, before the model has its adapter"
             places = [
-                cite_line(unit.path, unit.file_line(optimizer.lineno), claim, unit.quote(optimizer.lineno)),
-                cite_line(
-                    unit.path, unit.file_line(adapter.lineno), "the adapter comes here", unit.quote(adapter.lineno)
-                ),
+                cite_code(unit, optimizer.lineno, claim),
+                cite_code(unit, adapter.lineno, "the adapter comes here"),
             ]
             facts: dict[str, Fact] = {
                 "optimizer_place": unit.place(optimizer.lineno),

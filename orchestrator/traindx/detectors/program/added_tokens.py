@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from traindx.contract import Fact, Signal
-from traindx.detectors.citing import cite_line
+from traindx.detectors.citing import cite_code
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import all_nodes, name_of
 
@@ -27,7 +27,7 @@ def detect(code: Sequence[CodeUnit]) -> list[Signal]:
         return []
     unit, node = added
     claim = f"`{unit.quote(node.lineno)}` adds tokens, and nothing resizes the embedding"
-    place = cite_line(unit.path, unit.file_line(node.lineno), claim, unit.quote(node.lineno))
+    place = cite_code(unit, node.lineno, claim)
     facts: dict[str, Fact] = {"tokens_place": unit.place(node.lineno)}
     return [Signal(id="tokens-without-rows", claim=claim, citations=[place], facts=facts)]
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from traindx.contract import Signal
-from traindx.detectors.citing import cite_line, cite_setting
+from traindx.detectors.citing import cite_code, cite_setting
 from traindx.detectors.curves.chance import CLASS_COUNTS
 from traindx.detectors.settings.lookup import named
 from traindx.readers.code.codeunit import CodeUnit
@@ -73,6 +73,6 @@ def weighed(code: Sequence[CodeUnit], settings: Sequence[Setting]) -> list[Signa
             if called or (isinstance(node, ast.keyword) and node.arg in {"weight", "pos_weight", "class_weight"}):
                 line = node.lineno
                 claim = f"`{unit.quote(line)}` gives rare classes more weight"
-                place = cite_line(unit.path, unit.file_line(line), claim, unit.quote(line))
+                place = cite_code(unit, line, claim)
                 return [Signal(id="classes-weighed", claim=claim, citations=[place])]
     return []

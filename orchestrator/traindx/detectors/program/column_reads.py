@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from traindx.contract import Citation, Signal
-from traindx.detectors.citing import cite_line
+from traindx.detectors.citing import cite_code
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import all_nodes
 
@@ -23,7 +23,7 @@ def reads(column: str, code: Sequence[CodeUnit]) -> list[Citation]:
         if isinstance(node, ast.Subscript)
         and any(isinstance(part, ast.Constant) and part.value == column for part in ast.walk(node.slice))
     ]
-    return [cite_line(unit.path, unit.file_line(line), claim, unit.quote(line)) for unit, line in taken][:MOST]
+    return [cite_code(unit, line, claim) for unit, line in taken][:MOST]
 
 
 def added(signals: Sequence[Signal], code: Sequence[CodeUnit]) -> list[Signal]:

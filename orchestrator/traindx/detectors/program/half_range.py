@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from traindx.contract import Fact, Signal
-from traindx.detectors.citing import cite_line
+from traindx.detectors.citing import cite_code
 from traindx.detectors.program.squares import is_sum_of_squares
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import all_nodes, name_of, number_of
@@ -38,9 +38,7 @@ def detect(code: Sequence[CodeUnit], half: Setting | None) -> list[Signal]:
     found = [(unit, node, what) for unit in code for node, what in _operations(unit)]
     if not found:
         return []
-    places = [
-        cite_line(unit.path, unit.file_line(node.lineno), what, unit.quote(node.lineno)) for unit, node, what in found
-    ]
+    places = [cite_code(unit, node.lineno, what) for unit, node, what in found]
     unit, node, what = found[0]
     quote = unit.quote(node.lineno).strip()[:120]
     facts: dict[str, Fact] = {"range_quote": f"`{quote}`", "range_place": f"{unit.path}:{unit.file_line(node.lineno)}"}

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from traindx.contract import Fact, Signal
-from traindx.detectors.citing import cite_line
+from traindx.detectors.citing import cite_code, cite_line
 from traindx.detectors.settings.lookup import is_number
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import name_of, number_of
@@ -44,7 +44,7 @@ def detect(code: Sequence[CodeUnit], settings: Sequence[Setting]) -> list[Signal
     if found is not None:
         unit, node = found
         claim = f"`{unit.quote(node.lineno)}` scales"
-        place = cite_line(unit.path, unit.file_line(node.lineno), claim, unit.quote(node.lineno))
+        place = cite_code(unit, node.lineno, claim)
         return [Signal(id="inputs-scaled", claim=claim, citations=[place])]
     for unit in code:
         names = {name_of(node) for node in ast.walk(unit.tree) if isinstance(node, ast.Attribute | ast.Name)}

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from traindx.contract import Citation, Signal
-from traindx.detectors.citing import cite_line, cite_setting
+from traindx.detectors.citing import cite_code, cite_setting
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import name_of
 from traindx.readers.model import Setting
@@ -40,7 +40,7 @@ def detect(code: Sequence[CodeUnit], settings: Sequence[Setting]) -> list[Signal
     if cleaning is not None:
         unit, call = cleaning
         claim = f"`{unit.quote(call.lineno)}` mends missing or non-finite values"
-        citation = cite_line(unit.path, unit.file_line(call.lineno), claim, unit.quote(call.lineno))
+        citation = cite_code(unit, call.lineno, claim)
         found.append(Signal(id="data-cleaned", claim=claim, citations=[citation]))
     return found
 
@@ -60,7 +60,7 @@ def unshuffled(code: Sequence[CodeUnit], settings: Sequence[Setting]) -> Citatio
     if loaders:
         unit, call = loaders[0]
         claim = "the loader of the training data does not shuffle"
-        return cite_line(unit.path, unit.file_line(call.lineno), claim, unit.quote(call.lineno))
+        return cite_code(unit, call.lineno, claim)
     return _sliced(code)
 
 
@@ -76,7 +76,7 @@ def _sliced(code: Sequence[CodeUnit]) -> Citation | None:
                 learns = any(isinstance(part, ast.Call) and name_of(part.func) == "backward" for part in ast.walk(node))
                 if len(node.iter.args) == 3 and learns:
                     claim = "batches are cut from the data in its order"
-                    return cite_line(unit.path, unit.file_line(node.lineno), claim, unit.quote(node.lineno))
+                    return cite_code(unit, node.lineno, claim)
     return None
 
 
@@ -88,13 +88,13 @@ def _shuffled(code: Sequence[CodeUnit], settings: Sequence[Setting]) -> Citation
         shuffle = next((row.value for row in call.keywords if row.arg == "shuffle"), None)
         if isinstance(shuffle, ast.Constant) and shuffle.value is True:
             claim = "the training data is shuffled"
-            return cite_line(unit.path, unit.file_line(call.lineno), claim, unit.quote(call.lineno))
+            return cite_code(unit, call.lineno, claim)
     found = next(_calls(code, _SHUFFLING), None)
     if found is None:
         return None
     unit, call = found
     claim = "rows are drawn at random"
-    return cite_line(unit.path, unit.file_line(call.lineno), claim, unit.quote(call.lineno))
+    return cite_code(unit, call.lineno, claim)
 
 
 def _configured(settings: Sequence[Setting]) -> Setting | None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from traindx.contract import Fact, Signal, SignalKind
-from traindx.detectors.citing import cite_line
+from traindx.detectors.citing import cite_code
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import all_nodes, name_of
 
@@ -35,7 +35,7 @@ def detect(code: Sequence[CodeUnit]) -> list[Signal]:
     rows = [*zip((shared, masked), claims, strict=True)]
     if ended is not None:
         rows.append((ended, "the texts are ended with that token"))
-    places = [cite_line(unit.path, unit.file_line(line), claim, unit.quote(line)) for (unit, line), claim in rows]
+    places = [cite_code(unit, line, claim) for (unit, line), claim in rows]
     claim = f"`{places[0].quote}`, and `{places[1].quote}` masks by that id: no end of text is ever a label"
     facts: dict[str, Fact] = {"pad_place": shared[0].place(shared[1]), "mask_place": masked[0].place(masked[1])}
     name = "eos-is-padding" if ended is None else "own-end-is-masked"

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from traindx.contract import Fact, Signal, SignalKind
-from traindx.detectors.citing import cite_line
+from traindx.detectors.citing import cite_code
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import bodies, name_of
 
@@ -29,8 +29,8 @@ def detect(code: Sequence[CodeUnit]) -> list[Signal]:
                 shuffled, other, call, use = found
                 claim = f"`{unit.quote(call.lineno)}` shuffles `{shuffled}` and leaves `{other}` as it is"
                 places = [
-                    cite_line(unit.path, unit.file_line(call.lineno), claim, unit.quote(call.lineno)),
-                    cite_line(unit.path, unit.file_line(use), "both are taken row by row", unit.quote(use)),
+                    cite_code(unit, call.lineno, claim),
+                    cite_code(unit, use, "both are taken row by row"),
                 ]
                 facts: dict[str, Fact] = {"shuffle_place": unit.place(call.lineno), "pair_place": unit.place(use)}
                 return [Signal(id="one-list-shuffled", claim=claim, citations=places, facts=facts)]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from traindx.contract import Citation
-from traindx.detectors.citing import cite_line
+from traindx.detectors.citing import cite_code
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import all_nodes, name_of
 
@@ -19,11 +19,7 @@ _SHARING = {"split_dataset_by_node", "shard", "split_by_node", "nodesplitter", "
 def detect(code: Sequence[CodeUnit]) -> list[Citation]:
     """The lines that share the data out by rank, however it is written."""
     claim = "each rank gets its own share of the data here"
-    return [
-        cite_line(unit.path, unit.file_line(line), claim, unit.quote(line))
-        for unit in code
-        for line in _lines(unit.tree)
-    ][:MOST]
+    return [cite_code(unit, line, claim) for unit in code for line in _lines(unit.tree)][:MOST]
 
 
 def _lines(tree: ast.Module) -> Iterator[int]:

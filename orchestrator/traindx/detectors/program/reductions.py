@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from traindx.contract import Citation
-from traindx.detectors.citing import cite_line
+from traindx.detectors.citing import cite_code
 from traindx.program.meanings import is_negative_kl
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import all_nodes, name_of
@@ -40,10 +40,7 @@ def cited(code: Sequence[CodeUnit]) -> list[Citation]:
                 (close[0], "the reconstruction is averaged over every element of the input"),
                 (summed, "the KL term is summed over the latents"),
             ]
-            return [
-                cite_line(unit.path, unit.file_line(_line(node)), claim, unit.quote(_line(node)))
-                for node, claim in rows
-            ]
+            return [cite_code(unit, _line(node), claim) for node, claim in rows]
     return []
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from traindx.contract import Citation
-from traindx.detectors.citing import cite_line
+from traindx.detectors.citing import cite_code
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import name_of
 
@@ -66,4 +66,4 @@ def _matches(node: ast.AST) -> bool:
 
 
 def _cite(unit: CodeUnit, line: int, claim: str) -> Citation:
-    return cite_line(unit.path, unit.file_line(line), claim, unit.quote(line))
+    return cite_code(unit, line, claim)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from traindx.contract import Citation
-from traindx.detectors.citing import cite_line
+from traindx.detectors.citing import cite_code
 from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import all_nodes, name_of
 
@@ -19,11 +19,7 @@ _HIGHEST = frozenset({"max", "amax", "nanmax", "ptp"})
 def detect(code: Sequence[CodeUnit]) -> list[Citation]:
     """The lines of such casts, in the order of the programs."""
     claim = "values between 0 and 1 are cast to integers: nearly all of them become 0"
-    return [
-        cite_line(unit.path, unit.file_line(line), claim, unit.quote(line))
-        for unit in code
-        for line in _lines(unit.tree)
-    ][:MOST]
+    return [cite_code(unit, line, claim) for unit in code for line in _lines(unit.tree)][:MOST]
 
 
 def _lines(tree: ast.Module) -> Iterator[int]:
