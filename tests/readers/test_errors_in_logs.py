@@ -49,6 +49,31 @@ def test_a_label_before_every_line_hides_no_traceback(mark: str) -> None:
     assert found.frames == (("/home/u/train.py", 14), ("/home/u/model.py", 7))
 
 
+@pytest.mark.parametrize("rule", [20, 90])
+def test_a_traceback_in_a_box(rule: int) -> None:
+    box = (
+        "╭" + "─" * rule + " Traceback (most recent call last) " + "─" * rule + "╮\n"
+        "│ /home/u/train.py:14 in main                          │\n"
+        "│                                                      │\n"
+        "│   13 │   for batch in loader:                        │\n"
+        "│ ❱ 14 │   │   loss = step(batch)                      │\n"
+        "│ /home/u/model.py:7 in step                           │\n"
+        '│ ❱  7 │   raise ValueError("bad")                    │\n'
+        "╰──────────────────────────────────────────────────────╯\n"
+        "ValueError: bad\n"
+    )
+    (found,) = _read("epoch 1 loss 2.0\n" + box + "epoch 2 loss 1.0\n")
+    assert (found.line, found.text, found.code) == (10, "ValueError: bad", 'raise ValueError("bad")')
+    assert found.frames == (("/home/u/train.py", 14), ("/home/u/model.py", 7))
+
+
+def test_the_line_that_raised_is_kept() -> None:
+    (found,) = _read(_TRACEBACK)
+    assert found.code == 'raise ValueError("bad")'
+    (bare,) = _read('Traceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: bad\n')
+    assert bare.code == ""
+
+
 def test_a_traceback_that_never_ends_is_given_up() -> None:
     begun = '[rank3]: Traceback (most recent call last):\n[rank3]:   File "a.py", line 1, in f\n'
     others = "".join(f"[rank0]: step {n} loss 0.5\n" for n in range(150_000))

@@ -183,4 +183,23 @@ REPORTED: list[tuple[str, str, str]] = [
     ("google-deepmind/alphafold3", "error-native-crash",
      "*** SIGSEGV (@0x10) received by PID 2260154 (TID 2260154) on cpu 10; stack trace: ***\nPC: @     0x7f6e3c6420e9"
      "  (unknown)  (unknown)"),
+    # one message, several meanings: the line that raised tells them apart
+    ("google/flax", "error-checkpoint-keys",
+     raised("ValueError: The target dict keys and state dict keys do not match, target dict contains keys {'head'}"
+            " which are not present in state dict at path ./params")),
+    ("keras-team/keras-io", "error-shapes",
+     raised("ValueError: Arguments `target` and `output` must have the same shape. Received: target.shape=(None, 1),"
+            " output.shape=(None, 10)")),
+    ("opencv/opencv-python", "error-missing-file",
+     raised("cv2.error: OpenCV(4.10.0) /io/opencv/modules/imgproc/src/color.cpp:196: error: (-215:Assertion failed)"
+            " !_src.empty() in function 'cvtColor'")),
+    ("huggingface/datasets-server", "error-dependency",
+     raised("RuntimeError: Dataset scripts are no longer supported, but found speech.py")),
+    ("Lightning-AI/litgpt", "error-config",
+     raised("TypeError: '<=' not supported between instances of 'float' and 'str'")),
+    ("timesler/facenet", "error-shapes",
+     raised("ValueError: not enough values to unpack (expected 4, got 3)").replace("main()", "b, c, h, w = x.shape")),
+    ("NVIDIA/open-gpu-kernel-modules", "error-gpu-hardware",
+     "RuntimeError: CUDA error: unspecified launch failure\n"
+     "Unable to determine the device handle for GPU 0000:3B:00.0: GPU is lost.  Reboot the system"),
 ]  # fmt: skip

@@ -48,3 +48,19 @@ def test_ordinary_lines_with_the_same_words_name_nothing(line: str, tmp_path: Pa
     with suppress(NoData):
         report = call(load("explain_error"), Run(Scope.of(tmp_path))).model_dump()
         assert report["root"] is None
+
+
+OTHER_MEANINGS = [
+    ("obs, info = env.reset()", "ValueError: too many values to unpack (expected 2)"),
+    ("for name, value in settings:", "ValueError: not enough values to unpack (expected 2, got 1)"),
+    ("picture.load()", "OSError: image file is truncated (17 bytes not processed)"),
+]
+
+
+@pytest.mark.parametrize(("code", "message"), OTHER_MEANINGS)
+def test_what_the_line_of_code_speaks_against_is_of_no_family(code: str, message: str, tmp_path: Path) -> None:
+    lines = ["Traceback (most recent call last):", '  File "/home/u/train.py", line 31, in <module>', f"    {code}"]
+    (tmp_path / "train.log").write_text("\n".join([*losses(3), *lines, message]) + "\n", encoding="utf-8")
+    report = call(load("explain_error"), Run(Scope.of(tmp_path))).model_dump()
+    assert report["root"] is not None
+    assert report["root"]["family"] == ""

@@ -39,6 +39,9 @@ WARNINGS = [
     ("warning-device-build",
      "NVIDIA GeForce RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch installation.",
      "CUDA initialization is lazy: the device is set up at its first use."),
+    ("warning-input-exhausted",
+     "Your input ran out of data; interrupting training. Make sure that your dataset can generate enough batches.",
+     "Your input pipeline is slow; training goes on."),
 ]  # fmt: skip
 NET = (
     "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"

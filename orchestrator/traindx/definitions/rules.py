@@ -49,6 +49,10 @@ class ErrorPattern(Rule):
         default=(), description="a line with such a text is an error by itself; case matters"
     )
     unless: tuple[str, ...] = Field(default=(), description="a line with such a text is none of these errors")
+    unless_raised_by: tuple[str, ...] = Field(
+        default=(),
+        description="an error whose message and line of code, joined by ` @ `, have such a text is none of these",
+    )
     before_start: bool = Field(
         default=False, description="it keeps a run from starting: where values were logged, it was overcome"
     )
@@ -64,7 +68,7 @@ class ErrorPattern(Rule):
         " has it in its programs, whatever the case; the first text that is found anywhere is cited",
     )
 
-    @field_validator("matches", "alone", "unless", "set_in")
+    @field_validator("matches", "alone", "unless", "unless_raised_by", "set_in")
     @classmethod
     def _compile(cls, given: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(_checked(one) for one in given)
@@ -74,9 +78,14 @@ class ErrorPattern(Rule):
         """Whether it can be what ended a run, or what went wrong before."""
         return self.role in {"root", "cascade", "warning"}
 
-    def found_in(self, text: str) -> dict[str, str] | None:
-        """The facts in the line of an error that belongs to the family; None for any other line."""
+    def found_in(self, text: str, code: str = "") -> dict[str, str] | None:
+        """The facts in the line of an error that belongs to the family; None for any other line.
+
+        `code` is the line of the program that raised it, where it is known.
+        """
         if self._any.search(text) is None or (self.unless and self._but.search(text)):
+            return None
+        if code and any(one.search(f"{text} @ {code}") for one in self._not_by):
             return None
         found = next(match for one in self._each if (match := one.search(text)))
         return {name: value.strip() for name, value in found.groupdict().items() if value and value.strip()}
@@ -94,6 +103,10 @@ class ErrorPattern(Rule):
         # One search says no for nearly every line; names of groups could clash in it.
         loose = [f"(?i:{without_names(one)})" for one in self.matches]
         return re.compile("|".join([*loose, *(f"(?:{without_names(one)})" for one in self.alone)]) or r"(?!)")
+
+    @cached_property
+    def _not_by(self) -> tuple[re.Pattern[str], ...]:
+        return tuple(map(re.compile, self.unless_raised_by))
 
     @cached_property
     def _but(self) -> re.Pattern[str]:

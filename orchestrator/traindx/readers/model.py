@@ -156,3 +156,5 @@ class LogError:
     """the further lines of a message that has several"""
     ignored: bool = False
     """whether the interpreter says that it goes on: raised in a destructor, at exit, or while a record was logged"""
+    code: str = field(default="", compare=False)
+    """the line of code that raised, where the traceback shows it"""

@@ -20,8 +20,8 @@ from traindx.vocabulary.collectives import COLLECTIVE
 
 _NAMED = r"(?:^|[\s:\]])([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Failure|Iteration))\b"
 EXCEPTION = re.compile(_NAMED + r"|^(?:\S{1,40} )?(Exception)\b")
-_OF_MODULE = re.compile(r"(?:^|[\]:] )(?:[a-z_]\w{0,60}\.){1,8}[A-Z]\w{1,60}(?::|$)")
-"""an exception of a package whose name does not say that it is one: `triton.runtime.errors.OutOfResources`"""
+_OF_MODULE = re.compile(r"(?:^|[\]:] )(?:[a-z_]\w{0,60}\.){1,8}(?:[A-Z]\w{1,60}|error)(?::|$)")
+"""an exception whose name does not say that it is one: `triton.runtime.errors.OutOfResources`, `cv2.error`"""
 RECORDS = 2
 """values of one series after an error that show the run going on: a progress bar repeats its last one as it closes"""
 LINGERS = 60
@@ -175,7 +175,7 @@ def _reading(row: LogError, patterns: Sequence[ErrorPattern], logged: Logged | N
     went_on, first = logged is not None and logged.after(row.source, row.line), 0
     if went_on and logged is not None and row.last_line and not logged.after(row.source, row.last_line):
         went_on, first, row = False, row.line, replace(row, line=row.last_line)  # survived at first, not in the end
-    family, facts = _family_of(row.text, tuple(patterns))
+    family, facts = _family_of(row.text, row.code, tuple(patterns))
     if went_on and logged is not None and family is not None and family.lingers:
         went_on = not logged.lingers(row.source, row.line)
     if row.more and (family is None or _LIBRARY.search(row.text)):
@@ -196,17 +196,19 @@ def _family_of_lines(
     for role in asked:
         naming = tuple(one for one in patterns if one.role == role)
         for line in lines:
-            found = _family_of(line, naming)
+            found = _family_of(line, "", naming)
             if found[0] is not None:
                 return found
     return first
 
 
 @lru_cache(maxsize=8_192)
-def _family_of(text: str, patterns: tuple[ErrorPattern, ...]) -> tuple[ErrorPattern | None, Mapping[str, str]]:
+def _family_of(
+    text: str, code: str, patterns: tuple[ErrorPattern, ...]
+) -> tuple[ErrorPattern | None, Mapping[str, str]]:
     """The first family that a line belongs to, and the facts it names; several tools ask about the same lines."""
     for family in patterns:
-        facts = family.found_in(text)
+        facts = family.found_in(text, code)
         if facts is not None:
             return family, facts
     return None, {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, Literal
 
 from traindx.readers.coverage import Allowance
-from traindx.readers.logs.frames import FATAL, Fault, Traceback, ipython_frame
+from traindx.readers.logs.frames import FATAL, Fault, Traceback, boxed_frame, ipython_frame, opens_box
 from traindx.readers.logs.lines import RawBlocks
 from traindx.readers.logs.ranks import LABEL, labels_ranks, prefix_of
 from traindx.readers.logs.resumed import speaks_of_resuming
@@ -55,6 +55,8 @@ _NUMBERED = re.compile(rb"signal|[Ee]xit|return code|Xid")
 _GLOG = (b"W ::", b"E ::", b"F ::")
 """how the lines of Google's loggers begin once their digits are gone"""
 _FRAME = re.compile(r'\s*File "([^"]{1,400})", line (\d{1,7})(?:, in|$)')
+_MARKS = re.compile(r"[\s^~]*")
+"""an empty line, or the marks under the part of a line that raised"""
 _CHAIN = re.compile(r"During handling of the above exception|The above exception was the direct cause")
 _EXCEPTION = re.compile(
     r"(?:[A-Za-z_]\w{0,80}\.){0,8}[A-Za-z_]\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Warning|Iteration)(?::|$)"
@@ -136,7 +138,8 @@ class _Reader:
             self._summarised(number, line, message)
         elif _SUMMARY in message:
             self._summary = _SUMMARY_LINES
-        elif "Traceback (most recent call last)" in message[:80]:  # or `Original Traceback`, of a loader's worker
+        elif "Traceback (most recent call last)" in message[:80] or opens_box(message):
+            # Also `Original Traceback`, of a loader's worker.
             ignored = process in self._ignored
             self._ignored.discard(process)
             self._open[process] = Traceback(last=number, follows=self._chained.pop(process, 0), ignored=ignored)
@@ -192,8 +195,8 @@ class _Reader:
         traceback.last = number
         frame = _FRAME.match(message)
         if frame:
-            traceback.frames.append((frame[1], int(frame[2])))
-        elif ipython_frame(traceback, message):
+            traceback.enter(frame[1], int(frame[2]))
+        elif ipython_frame(traceback, message) or boxed_frame(traceback, message):
             return
         elif not message[:1].isspace() and message.strip():
             del self._open[process]
@@ -205,6 +208,8 @@ class _Reader:
                 self._single(number, line, message, "")
         elif traceback.lines > 2_000:
             del self._open[process]
+        elif traceback.frames and not traceback.code and not _MARKS.fullmatch(message):
+            traceback.code = message.strip()[:LONGEST]
 
     def _single(self, number: int, line: str, message: str, prefix: str) -> None:
         if len(message) > LONGEST or message.lstrip()[:1] in {'"', "'", "`", ">"}:
@@ -240,6 +245,7 @@ class _Reader:
             seen = LogError(self.source, number, line.strip()[:LONGEST], kind, rank=told)
             if raised is not None:
                 seen = replace(seen, frames=tuple(raised.frames), follows=raised.follows, ignored=raised.ignored)
+                seen = replace(seen, code=raised.code)
             if COLLECTIVE.search(said):  # every rank says the same of itself
                 self._kept["collective"].note(f"{told}: {said}", seen)
             else:

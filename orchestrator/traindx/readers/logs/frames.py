@@ -1,4 +1,4 @@
-"""A traceback that is being read, and the frames that IPython shows in its own way."""
+"""A traceback that is being read, and the frames that IPython and rich show in their own ways."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ _CELL_FRAME = re.compile(
 )
 _FILE_FRAME = re.compile(r"File (\S{1,400}?):(\d{1,7}), in |(?:File )?([~/\w][^\s:]{0,400}\.py) in \S")
 _ARROW = re.compile(r"-{1,8}> ?(\d{1,7})(?:\s|$)")
+# rich draws a box: `│ /home/me/train.py:212 in main   │`, and an arrow before the line that raised.
+_BOX = ("│", "╭", "╰")
+_BOXED_FRAME = re.compile(r"│ {1,4}(\S[^│]{0,400}?):(\d{1,7})(?: in \S|\s)")
+_BOXED_LINE = re.compile(r"│ {0,4}❱ {0,8}\d{1,7} (.{1,400})")
 
 
 @dataclass
@@ -26,6 +30,30 @@ class Traceback:
     """the last line of the file that belongs to it"""
     ignored: bool = False
     """whether its heading says that the interpreter goes on"""
+    code: str = ""
+    """the line of code of the innermost frame, as far as it is printed"""
+
+    def enter(self, path: str, line: int) -> None:
+        """Take in a frame; the line of code that was shown belongs to the one before."""
+        self.frames.append((path, line))
+        self.code = ""
+
+
+def opens_box(message: str) -> bool:
+    """Whether rich begins the box of a traceback: in a wide terminal its heading stands far to the right."""
+    return message.startswith("╭") and "Traceback (most recent call last)" in message
+
+
+def boxed_frame(traceback: Traceback, message: str) -> bool:
+    """Take in a line of a traceback as rich draws it; whether it is one."""
+    if not message.startswith(_BOX):
+        return False
+    frame, line = _BOXED_FRAME.match(message), _BOXED_LINE.match(message)
+    if frame:
+        traceback.enter(frame[1], int(frame[2]))
+    elif line:
+        traceback.code = line[1].strip("│ ")
+    return True
 
 
 def ipython_frame(traceback: Traceback, message: str) -> bool:
@@ -33,7 +61,7 @@ def ipython_frame(traceback: Traceback, message: str) -> bool:
     arrow = _ARROW.match(message)
     if arrow:
         if traceback.pointed:
-            traceback.frames.append((traceback.pointed, int(arrow[1])))
+            traceback.enter(traceback.pointed, int(arrow[1]))
         traceback.pointed = ""
         return True
     cell, file = _CELL_FRAME.match(message), _FILE_FRAME.match(message)
@@ -44,7 +72,7 @@ def ipython_frame(traceback: Traceback, message: str) -> bool:
     else:
         return False
     if line:
-        traceback.frames.append((name, int(line)))
+        traceback.enter(name, int(line))
     traceback.pointed = "" if line else name
     return True
 
