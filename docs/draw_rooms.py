@@ -16,8 +16,8 @@ ROW, TOP, LEFT, WIDTH, NAME = 46, 46, 150, 1060, 128
 # What a newcomer has to keep apart: rooms that one name covers share a box.
 GROUPS = {
     "surfaces": (
-        "What people touch: commands, chat, measuring ourselves, reports",
-        ("cli", "chat", "evaluation", "report"),
+        "What people touch: commands, chat, measuring ourselves, a running job, telemetry from inside it, reports",
+        ("cli", "chat", "evaluation", "runner", "watch", "monitor", "report"),
     ),
     "entry points": ("The Python API, and the program of the sandboxed worker", ("api", "worker")),
     "ground": (
