@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 SCORES = "scores"
 """the mark of a product of two things that the model computes, such as queries and keys"""
+THREE_AXES = "three-axes"
+"""the mark of a tensor with three axes at least, where its shape is not known, and of scores made from one"""
 OF_ONE = "of-one"
 """the mark of a softmax over an axis of one element"""
 _IF_FLAT = "of-one-if-flat"
@@ -22,14 +24,15 @@ def marks_of(left: Value, right: Value) -> frozenset[str]:
     """`scores` where both sides of a product are computed by layers."""
     both = isinstance(left, Tensor) and isinstance(right, Tensor) and bool(left.deps) and bool(right.deps)
     plain = both and not any("parameter" in side.marks for side in (left, right) if isinstance(side, Tensor))
-    return frozenset({SCORES}) if plain else frozenset()
+    deep = any(THREE_AXES in side.marks for side in (left, right) if isinstance(side, Tensor))
+    return frozenset({SCORES, THREE_AXES} if deep else {SCORES}) if plain else frozenset()
 
 
 def product(m: Machine, node: ast.AST, left: Value, rank: int | None = None) -> None:
     """`left @ right` sums over the last axis of its left side."""
     if not _weighs(left) or not isinstance(left, Tensor) or left.act_dim is None:
         return
-    known = len(left.shape) if left.shape else rank
+    known = len(left.shape) if left.shape else rank or (3 if THREE_AXES in left.marks else None)
     dim = left.act_dim if left.act_dim < 0 or known is None else left.act_dim - known
     if dim < -1:
         m.event("weighted-sum", node, left, over="the last axis", along=left.act_dim)

@@ -33,6 +33,7 @@ def marks_after(op: ast.operator, left: Value, right: Value) -> frozenset[str]:
         "lost",
         "batched",
         "scores",
+        "three-axes",
         "cut-leaf",
         "some-rows",
     }

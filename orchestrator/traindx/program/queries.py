@@ -130,8 +130,8 @@ def trained_layers(trace: Trace) -> frozenset[int]:
 
 
 def module_layers(analysis: Analysis, value: Value) -> frozenset[int]:
-    """The layers with parameters inside a module."""
-    return leaves(analysis.machine, value) if isinstance(value, Layer | Instance) else frozenset()
+    """The layers with parameters inside a module; of a parameter, itself."""
+    return leaves(analysis.machine, value) if isinstance(value, Layer | Instance | Tensor) else frozenset()
 
 
 def assigned_at(cls: Class, name: str) -> Place | None:

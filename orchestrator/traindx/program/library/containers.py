@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from traindx.program.library.creation import created
+from traindx.program.library.graphs import clears_gradient
 from traindx.program.library.initialising import initialised
 from traindx.program.values import (
     UNKNOWN,
@@ -36,7 +37,7 @@ def method(m: Machine, owner: Value, name: str, call: Call) -> Value | None:
     if isinstance(owner, Parameters):
         return _of_parameters(m, owner, name, call)
     if isinstance(owner, Gradient):
-        if name == "zero_":
+        if clears_gradient(name, call.args):
             m.event("zero", call.node, owner.parameters)
         return owner if name.endswith("_") or name in {"data", "detach", "clone"} else Tensor()
     if isinstance(owner, Stream) and name in {"set_postfix", "set_description", "update", "close", "set_postfix_str"}:

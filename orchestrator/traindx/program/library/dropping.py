@@ -26,6 +26,14 @@ def functional(m: Machine, owner: Tensor, call: Call) -> None:
         m.passing.facts[mode] = [*m.passing.facts.get(mode, []), Layer(kind="F.dropout", place=m.place(call.node))]
 
 
+def made_in_the_pass(m: Machine, layer: Layer, owner: Tensor, call: Call) -> None:
+    """`nn.Dropout(0.3)(x)` in a forward: a new module in every pass, which no `eval()` has reached."""
+    rate = layer.keywords.get("p", layer.args[0] if layer.args else Plain(0.5))
+    modes = any(row.kind == "mode" and row.subject is layer for row in m.trace.events[-200:])
+    if number(rate) != 0 and not modes:
+        m.event("always-drops", call.node, owner, layer=layer.kind)
+
+
 def _asks_the_mode(call: Call) -> bool:
     """Whether a call is told `self.training`, whatever the object is called."""
     given = next((part.value for part in call.node.keywords if part.arg == "training"), None)

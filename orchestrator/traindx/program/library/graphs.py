@@ -16,6 +16,7 @@ from traindx.program.values import (
     Shape,
     Tensor,
     Value,
+    number,
 )
 
 if TYPE_CHECKING:
@@ -67,6 +68,11 @@ def backward(m: Machine, owner: Tensor, call: Call) -> Value:
     for serial in owner.graph - LEAF:
         m.spent.setdefault(serial, path)
     return Plain(None)
+
+
+def clears_gradient(name: str, args: Sequence[Value]) -> bool:
+    """Whether a method of a gradient leaves nothing of it: `zero_()`, `fill_(0)`, `mul_(0)`."""
+    return name == "zero_" or (name in {"fill_", "mul_"} and bool(args) and number(args[0]) == 0)
 
 
 def keeps_graph(call: Call) -> bool:

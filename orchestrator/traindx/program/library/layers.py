@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from traindx.program.library import recurrent, shapes
+from traindx.program.library import dropping, recurrent, shapes
 from traindx.program.library.graphs import mixed
 from traindx.program.library.initialising import first_value, initialised
 from traindx.program.library.tensors import ACTIVATIONS, SQUASHING, activated
@@ -15,12 +15,14 @@ from traindx.program.values import (
     LEAF,
     NOTHING,
     UNKNOWN,
+    Class,
     Cut,
     Function,
     Guess,
     Instance,
     Items,
     Layer,
+    Library,
     Made,
     Mapping,
     Place,
@@ -69,6 +71,7 @@ _CLASSIFIERS = re.compile(
 _WITH_PARAMETERS = frozenset(
     ["MultiheadAttention", "Embedding", "EmbeddingBag", "PReLU", "Parameter", "?", "pretrained"]
 )
+_NOTHING_MORE = frozenset(["builtins.object", "abc.ABC", "typing.Protocol", "typing.Generic"])
 _STATE = re.compile(r"hid\w*|\w*states?|h|hx|hc|c|cx|hn|h_\w|memory|carry|rnn_\w+", re.IGNORECASE)
 
 
@@ -105,6 +108,8 @@ def construct(m: Machine, full: str, last: str, call: Call) -> Value | None:
     if not last[:1].isupper() or last.endswith("Loss") or last in {"Buffer"}:
         return None
     layer = _layer(m, call, last)
+    if m.inside_modules:
+        layer.fields["@inside"] = Plain(True)
     if last in CONTAINERS:
         _fill(m, layer, call)
     return layer
@@ -187,6 +192,8 @@ def _applied(m: Machine, layer: Layer | Instance, call: Call) -> Value:
             m.trace.events[-1].place = applied_at(m, layer, call)
         return made.but(act_dim=whole(dim), act_at=applied_at(m, layer, call))
     if kind in PASSING or DROPOUTS.match(kind):
+        if DROPOUTS.match(kind) and layer.fields.get("@inside") is not None:
+            dropping.made_in_the_pass(m, layer, given, call)
         return _flat(layer, given)
     if kind in LINEAR or CONVOLUTIONS.match(kind):
         return _linear(m, layer, given, call)
@@ -252,14 +259,26 @@ def leaves(m: Machine, value: Value, depth: int = 12) -> frozenset[int]:
             return found if value.kind in CONTAINERS else found | {value.number}
         return frozenset({value.number}) if _has_parameters(value.kind) else NOTHING
     if isinstance(value, Instance):
-        found = frozenset().union(
-            *(leaves(m, child, depth - 1) for child in children(value) if isinstance(child, Layer | Instance | Tensor))
-        )
+        inner = [child for child in children(value) if isinstance(child, Layer | Instance | Tensor)]
+        found = frozenset().union(*(leaves(m, child, depth - 1) for child in inner if not is_plain(child)))
         if not found and _is_opaque(value):
             m.trace.layers.setdefault(value.number, Layer(kind="?", number=value.number, fields=value.fields))
             return frozenset({value.number})
         return found
     return NOTHING
+
+
+def is_plain(value: Value) -> bool:
+    """Whether an object's class extends nothing of a library: a module does not register what is in it."""
+    if not isinstance(value, Instance) or value.cls is None or not _all_known(value.cls):
+        return False
+    return value.cls.library_bases() <= _NOTHING_MORE
+
+
+def _all_known(cls: Class, depth: int = 8) -> bool:
+    """Whether it is known what a class extends."""
+    bases = cls.bases if depth else ()
+    return all(isinstance(one, Library) or (isinstance(one, Class) and _all_known(one, depth - 1)) for one in bases)
 
 
 def _has_parameters(kind: str) -> bool:

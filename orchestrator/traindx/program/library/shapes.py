@@ -119,6 +119,14 @@ def swaps_two(name: str, args: list[Value]) -> bool:
     return name == "t" or (name in {"transpose", "swapaxes"} and {whole(part) for part in args} == {0, 1})
 
 
+def has_three_axes(name: str, args: list[Value]) -> bool:
+    """Whether only a tensor of three axes or more can be turned so: `transpose(1, 2)`, `permute(0, 2, 1)`."""
+    if name == "permute":
+        return len(args) > 2
+    places = [whole(part) for part in args]
+    return name in {"transpose", "swapaxes"} and any(at is not None and (at > 1 or at < -2) for at in places)
+
+
 def keeps_first(name: str, args: list[Value], call: Call) -> bool:
     """Whether the first dimension is still the first afterwards."""
     first = whole(call.keywords.get("dim", call.keywords.get("start_dim", args[0] if args else None)))

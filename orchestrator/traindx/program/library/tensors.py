@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from traindx.program import contractions
 from traindx.program.library import dropping, permutations, shapes
 from traindx.program.library.creation import JOINED, LIKE, MADE, created, joined, rebuilt
-from traindx.program.library.graphs import backward, mixed
+from traindx.program.library.graphs import backward, clears_gradient, mixed
 from traindx.program.library.initialising import initialised, nothing_times
 from traindx.program.library.tables import KEEPING
 from traindx.program.operators import broadcast, product
@@ -138,6 +138,7 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
         turned = contractions.flat(owner) if shapes.swaps_two(name, args) else owner.marks
         marks = turned if shapes.keeps_first(name, args, call) else turned - {"batched"}
         marks -= {ENDS_IN_ONE, FLAT, "listed"} | ({"one-out"} if name != "unsqueeze" else NOTHING)
+        marks |= {contractions.THREE_AXES} if shapes.has_three_axes(name, args) else NOTHING
         marks |= {ENDS_IN_ONE} if shapes.ends_in_one(name, args, call) else NOTHING
         return owner.but(graph=graph, sure=sure, deps=deps, shape=shape, marks=marks, act_dim=None)
     if name in {"max", "min"} and args and isinstance(args[0], Tensor):
@@ -162,6 +163,9 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
         contractions.of_one(m, call.node, owner, other)
         marks = contractions.marks_of(owner, other) | nothing_times(m, call.node, owner, other)
         return mixed(m, [owner, *call.tensors], product(owner, other), marks)
+    if "gradient" in owner.marks and clears_gradient(name, args):
+        m.event("zero", call.node, Parameters(NOTHING, False))
+        return owner
     if name in {"add", "sub", "mul", "div", "eq", "lt", "gt", "minimum", "maximum", "add_", "sub_", "mul_", "div_"}:
         if name.endswith("_"):
             m.event("in-place", call.node, owner)
@@ -171,9 +175,6 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
         kept = owner.marks - {"pixels"} if name in {"div", "div_"} else owner.marks
         made = mixed(m, [owner, *call.tensors], shape)
         return made.but(loss=owner.loss, sign=owner.sign, divided=owner.divided or name in {"div", "div_"}, marks=kept)
-    if name == "zero_" and "gradient" in owner.marks:
-        m.event("zero", call.node, Parameters(NOTHING, False))
-        return owner
     if name == "log_prob":
         return mixed(m, [owner, *call.tensors], owner.shape, frozenset({"logprob"}))
     if name in {"zero_", "fill_", "normal_", "uniform_", "copy_"}:
@@ -207,7 +208,7 @@ def activated(m: Machine, act: str, owner: Tensor, call: Call, args: Sequence[Va
     """A tensor after an activation function."""
     graph, sure, deps = m.attached([owner])
     dim = call.keywords.get("dim", call.keywords.get("axis", args[0] if args else None))
-    marks = owner.marks & {"input", "target", "batched", contractions.SCORES}
+    marks = owner.marks & {"input", "target", "batched", contractions.SCORES, contractions.THREE_AXES}
     if act.startswith("log_"):
         marks |= {"logprob"}
     made = owner.but(graph=graph, sure=sure, deps=deps, act=act, act_at=m.place(call.node), act_dim=whole(dim))

@@ -151,6 +151,8 @@ def _same_data(one: Made, other: Made) -> bool:
         return False
     if a is b and isinstance(a, Made | Instance):
         return True
+    if isinstance(a, Made) and a.kind == "split" and a.args and a.args[0] is b and isinstance(b, Made | Instance):
+        return True  # a part is trained on, and the other loader goes through all of it
     if isinstance(a, Made) and isinstance(b, Made) and a.kind == b.kind == "Subset":
         return _same_object(a.argument(0, "dataset"), b.argument(0, "dataset")) and _same_object(
             a.argument(1, "indices"), b.argument(1, "indices")

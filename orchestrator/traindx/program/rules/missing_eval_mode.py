@@ -81,15 +81,21 @@ def _switched_on(trace: Trace, event: Event, layer: Layer) -> bool:
 
 
 def _always_dropping(trace: Trace) -> Iterator[Finding]:
-    """`F.dropout(x)` without `training=self.training` drops in evaluation too."""
+    """`F.dropout(x)` without `training=self.training` drops in evaluation too; so does a module made in each pass."""
     inside = {event.function for event in trace.of("always-drops") if event.grad}
     for event in trace.of("always-drops"):
         if not event.grad and event.function in inside and trace.of("backward"):
+            made = str(event.facts.get("layer", ""))
+            reason = (
+                "each pass makes it anew, so no `eval()` reaches it"
+                if made
+                else ("it is not told `training=self.training`")
+            )
             yield Finding(
                 ID,
                 event.place,
-                "this dropout is active in evaluation too: it is not told `training=self.training`",
-                facts={"forward_place": event.place.text, "mode_layer": "F.dropout"},
+                f"this dropout is active in evaluation too: {reason}",
+                facts={"forward_place": event.place.text, "mode_layer": made or "F.dropout"},
                 also=((event.off, "evaluates without gradients"),) if event.off is not None else (),
             )
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.library.layers import frozen
+from traindx.program.library.layers import frozen, is_plain
 from traindx.program.queries import handed_out, mentions, module_layers, plain_parts, steps
 from traindx.program.trace import Event, Trace, tensor_of
 from traindx.program.values import Instance, Layer, Made, Parameters, Place
@@ -137,4 +137,5 @@ def _in_containers(analysis: Analysis) -> frozenset[int]:
         owner = event.subject
         for value in owner.fields.values() if isinstance(owner, Instance) else ():
             found = found.union(*(module_layers(analysis, part) for part in plain_parts(value)))
+            found |= module_layers(analysis, value) if is_plain(value) else frozenset()
     return found

@@ -1,7 +1,8 @@
 """Probabilities go into a loss that expects logits.
 
 ## What it finds
-Softmax, sigmoid or another bounded activation as the last thing done to what `CrossEntropyLoss` gets.
+Softmax, sigmoid or another bounded activation as the last thing done to what `CrossEntropyLoss` gets, or a softmax
+before the log-softmax whose result goes into `CrossEntropyLoss` or `NLLLoss`.
 
 ## Why it matters
 The loss applies log-softmax itself. On top of probabilities the loss cannot fall below about `ln(1 + (K-1)/e)`, its
@@ -27,6 +28,7 @@ ID = "softmax-before-cross-entropy"
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at what every cross-entropy gets."""
     yield from _compiled(analysis)
+    yield from _normalised_twice(analysis)
     for event in analysis.trace.of("loss"):
         given = event.facts.get("prediction")
         if event.facts["kind"] != "cross_entropy" or not isinstance(given, Tensor) or not event.grad:
@@ -42,6 +44,34 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             facts={"activation": given.act, "activation_place": place.text, "loss_place": event.place.text},
             also=((event.place, "expects logits"), *loss_made_at(event)),
         )
+
+
+def _normalised_twice(analysis: Analysis) -> Iterator[Finding]:
+    """A log-softmax of probabilities, which a loss gets."""
+    for event in analysis.trace.of("softmax"):
+        before, made = event.facts.get("before"), event.subject
+        if not isinstance(before, Tensor) or not isinstance(made, Tensor) or before.act_at is None:
+            continue
+        if (made.act, before.act) != ("log_softmax", "softmax") or not event.grad:
+            continue
+        for loss in analysis.trace.of("loss"):
+            given = loss.facts.get("prediction")
+            if loss.facts["kind"] not in {"nll", "cross_entropy"} or not isinstance(given, Tensor):
+                continue
+            if given.act == "log_softmax" and given.act_at is not None and given.act_at.text == event.place.text:
+                yield Finding(
+                    ID,
+                    before.act_at,
+                    f"softmax is applied before the log-softmax at {event.place.text}: what the loss at"
+                    f" {loss.place.text} gets was normalised twice",
+                    facts={
+                        "activation": "softmax",
+                        "activation_place": before.act_at.text,
+                        "loss_place": loss.place.text,
+                    },
+                    also=((event.place, "normalises again"), (loss.place, "expects logits behind one log-softmax")),
+                )
+                break
 
 
 def _compiled(analysis: Analysis) -> Iterator[Finding]:

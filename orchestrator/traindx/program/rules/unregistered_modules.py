@@ -1,7 +1,8 @@
-"""Submodules or parameters in a plain list or dictionary.
+"""Submodules or parameters in a plain list, dictionary or object.
 
 ## What it finds
-Layers that a module keeps in a Python list, tuple or dictionary, uses in its forward pass, and registers nowhere.
+Layers that a module keeps in a Python list, tuple or dictionary, or in an object whose class is no module, uses in its
+forward pass, and registers nowhere.
 
 ## Why it matters
 `parameters()` does not see them: they are not trained, not saved and not moved to the device.
@@ -17,10 +18,10 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.library.layers import frozen
+from traindx.program.library.layers import frozen, is_plain
 from traindx.program.queries import assigned_at, module_layers, plain_parts, trained_layers
 from traindx.program.trace import Trace, tensor_of
-from traindx.program.values import Instance, Layer, Value
+from traindx.program.values import Instance, Layer, Tensor, Value
 
 ID = "unregistered-modules"
 
@@ -49,7 +50,8 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             if not hidden or name.startswith("@") or owner.cls is None:
                 continue
             place = assigned_at(owner.cls, name)
-            place = place or next((module.place for module, _ in hidden if module.place is not None), None)
+            made = (getattr(module, "place", None) for module, _ in hidden)
+            place = place or next((one for one in made if one is not None), None)
             known = f"{owner.cls.node.name}.{name}"
             if place is None or known in done:
                 continue
@@ -58,8 +60,8 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             yield Finding(
                 ID,
                 place,
-                f"`self.{name}` is a plain Python container: `parameters()` of `{owner.cls.node.name}` does not see"
-                " the layers in it",
+                f"`self.{name}` is {_what(value)}: `parameters()` of `{owner.cls.node.name}` does not see the layers"
+                " in it",
                 proven=uses,
                 facts={"field": name, "class": owner.cls.node.name, "layer_place": place.text},
             )
@@ -72,10 +74,21 @@ def _frozen(trace: Trace, number: int) -> bool:
     return number in trace.layers and frozen(trace.layers[number])
 
 
-def _held(value: Value) -> Iterator[Layer | Instance]:
-    """The modules in a container: layers, containers of layers such as `Sequential`, modules of the program."""
-    for part in plain_parts(value):
-        if isinstance(part, Instance) and part.cls is not None:
+def _what(value: Value) -> str:
+    if isinstance(value, Instance) and value.cls is not None:
+        return f"a `{value.cls.node.name}`, which is no `nn.Module`"
+    return "a plain Python container"
+
+
+def _held(value: Value) -> Iterator[Layer | Instance | Tensor]:
+    """What a container holds: layers, containers of layers such as `Sequential`, modules of the program, parameters; and
+    what the fields of an object of a plain class hold.
+    """
+    parts = list(value.fields.values()) if isinstance(value, Instance) and is_plain(value) else plain_parts(value)
+    for part in parts:
+        if (isinstance(part, Instance) and part.cls is not None) or (
+            isinstance(part, Tensor) and "parameter" in part.marks
+        ):
             yield part
         if isinstance(part, Layer) and part.kind not in {"?", "pretrained"} and not part.kind.startswith("keras"):
             yield part
