@@ -81,7 +81,7 @@ def _what(value: Value) -> str:
 
 
 def _held(value: Value) -> Iterator[Layer | Instance | Tensor]:
-    """What a container holds: layers, containers of layers such as `Sequential`, modules of the program, parameters; and
+    """What a container holds: layers, containers such as `Sequential`, modules of the program, parameters; and
     what the fields of an object of a plain class hold.
     """
     parts = list(value.fields.values()) if isinstance(value, Instance) and is_plain(value) else plain_parts(value)
