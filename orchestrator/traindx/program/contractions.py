@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from traindx.program.values import Tensor, Value, text
+from traindx.program.values import Plain, Tensor, Value, text
 
 if TYPE_CHECKING:
     from traindx.program.calling import Call
@@ -55,10 +55,11 @@ def flat(owner: Tensor) -> frozenset[str]:
 
 
 def of_one(m: Machine, node: ast.AST, left: Value, right: Value) -> None:
-    """Something that layers compute is weighed by a softmax over an axis of one element: by ones."""
+    """Something is weighed by a softmax over an axis of one element: by ones."""
     for weights, other in ((left, right), (right, left)):
         mine = isinstance(weights, Tensor) and weights.act == "softmax" and OF_ONE in weights.marks
-        if mine and isinstance(other, Tensor) and other.deps and other.act != "softmax":
+        number = isinstance(other, Plain) or (isinstance(other, Tensor) and other.shape == ())
+        if mine and not number and not (isinstance(other, Tensor) and other.act == "softmax"):
             m.event("weighs-alike", node, weights, other=other)
 
 

@@ -116,8 +116,8 @@ def follow_while(m: Machine, node: ast.While) -> str:
     return status if status in {"return", "raise"} else ""
 
 
-def carried(m: Machine, node: ast.For | ast.AsyncFor | ast.While, mark: int, first: int) -> None:
-    """Note what holds graphs of more than one iteration when a loop has ended."""
+def carried(m: Machine, node: ast.AST, mark: int, first: int, holders: dict[str, Value] | None = None) -> None:
+    """Note what holds graphs of more than one iteration when a loop has ended; `holders` are bound to no name."""
     for name, value in m.journal.since(mark):
         if isinstance(value, Tensor):
             _summed(m, node, value, first, name, name)
@@ -126,12 +126,13 @@ def carried(m: Machine, node: ast.For | ast.AsyncFor | ast.While, mark: int, fir
                 if isinstance(part, Tensor) and (told := _bound_as(m, value)):
                     _summed(m, node, part, first, key, f"{told}.{key}")
         elif isinstance(value, Items) and value.more and value.items and value.kind != "ring":
-            held = [part for part in value.items if isinstance(part, Tensor) and part.graph and part.sure]
+            rows = [part for item in value.items for part in (item.items if isinstance(item, Items) else [item])]
+            held = [part for part in rows if isinstance(part, Tensor) and part.graph and part.sure]
             serials = {serial for part in held for serial in part.graph if serial >= first}
             depth = len(m.turns)
             turns = {m.paths[serial][depth] for serial in serials if len(m.paths[serial]) > depth}
             if len(held) > 1 and len(turns) > 1:
-                told = _bound_as(m, value)
+                told = _bound_as(m, value, holders)
                 if not told:
                     continue
                 spent = any(s in m.spent for s in serials)
@@ -148,8 +149,12 @@ def _summed(m: Machine, node: ast.AST, value: Tensor, first: int, name: str, pat
         m.event("carried", node, value, name=name, value=value, spent=spent, path=path)
 
 
-def _bound_as(m: Machine, value: Items | Mapping) -> str:
+def _bound_as(m: Machine, value: Items | Mapping, holders: dict[str, Value] | None = None) -> str:
     """The path by which a list or dictionary is known, `recorder.data.loss`; empty where nothing holds it any more."""
+    for name, held in (holders or {}).items():
+        found = _known_in(held, value, name)
+        if found:
+            return found
     scope: Scope | None = m.scope
     while scope is not None:
         for name, held in scope.names.items():

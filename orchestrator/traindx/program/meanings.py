@@ -7,6 +7,7 @@ import re
 
 from traindx.program.values import Guess, Plain, Tensor, Value, number
 
+_ENTROPY = frozenset({"entropy", "entropy-added"})
 _GOOD = re.compile(r"(?:^|[._\[])(?:adv\w*|gae|returns?|rewards?|targets?)(?:$|[\]_])", re.IGNORECASE)
 """names of what tells how good an action was"""
 
@@ -57,6 +58,28 @@ def marks_after(op: ast.operator, left: Value, right: Value) -> frozenset[str]:
         kept -= {"squared", "positive", "logprob"} | ({"squared-difference"} if right.graph else set())
         kept |= {"difference"}
     return kept
+
+
+def entropy_after(op: ast.operator, left: Value, right: Value) -> frozenset[str]:
+    """`entropy` for an entropy times a positive number, `entropy-added` for a sum that it makes larger."""
+    tensors = [side for side in (left, right) if isinstance(side, Tensor)]
+    held = frozenset().union(*(side.marks for side in tensors)) & _ENTROPY
+    if not held:
+        return held
+    if len(tensors) == 1:
+        return held if _keeps_sign(op, left, right) else frozenset()
+    if isinstance(op, ast.Add):
+        return frozenset({"entropy-added"})
+    return left.marks & {"entropy-added"} if isinstance(op, ast.Sub) and isinstance(left, Tensor) else frozenset()
+
+
+def _keeps_sign(op: ast.operator, left: Value, right: Value) -> bool:
+    """Whether the result grows with the tensor on one side: times a positive number, or one that is not known."""
+    if isinstance(op, ast.Mult | ast.Div):
+        other = right if isinstance(left, Tensor) else left
+        factor = number(other)
+        return factor > 0 if factor is not None else isinstance(other, Guess | Plain)
+    return isinstance(op, ast.Add) or (isinstance(op, ast.Sub) and isinstance(left, Tensor))
 
 
 def is_negative_kl(node: ast.BinOp) -> bool:

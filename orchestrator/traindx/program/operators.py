@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from traindx.program import contractions, ranges
-from traindx.program.meanings import is_negative_kl, marks_after, policy_after, still_means
+from traindx.program.meanings import entropy_after, is_negative_kl, marks_after, policy_after, still_means
 from traindx.program.values import (
     LEAF,
     NOTHING,
@@ -138,6 +138,7 @@ def _tensors(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
         states=frozenset().union(*(part.states for part in parts)),
         marks=marks_after(op, left, right)
         | policy_after(op, left, right)
+        | entropy_after(op, left, right)
         | (_multiplied(m, node, left, right) if isinstance(op, ast.MatMult) else NOTHING),
         cut=next((part.cut for part in parts if part.cut), None) if not deps else None,
         origin=frozenset().union(*(part.origin for part in parts)),
@@ -161,6 +162,8 @@ def _tensors(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
         m.event("difference", node, result, left=left, right=right)
     if "grows" in result.marks and isinstance(op, ast.Mult) and not any("grows" in part.marks for part in parts):
         m.event("grows", node, result, what="policy")
+    if "entropy-added" in result.marks and not any("entropy-added" in part.marks for part in parts):
+        m.event("entropy-added", node, result)
     if graph and isinstance(op, ast.Sub) and is_negative_kl(node):
         m.event("grows", node, result, what="kl")
         result = result.marked("grows")
@@ -223,8 +226,8 @@ def negated(m: Machine, value: Value) -> Value:
 
 def _flipped(marks: frozenset[str]) -> frozenset[str]:
     if "logprob" in marks:
-        return (marks - {"logprob"}) | {"nll"}
-    return marks - {"squared", "positive", "grows"}
+        return (marks - {"logprob", "entropy", "entropy-added"}) | {"nll"}
+    return marks - {"squared", "positive", "grows", "entropy", "entropy-added"}
 
 
 def augmented(m: Machine, node: ast.AugAssign) -> Value:

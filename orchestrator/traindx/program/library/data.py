@@ -78,7 +78,9 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
     if full == "pandas.Categorical" and args and isinstance(args[0], Tensor):
         return args[0]
     if full in {"numpy.load", "numpy.loadtxt", "numpy.genfromtxt"}:
-        return Tensor(origin=frozenset({id(call.node)}))
+        # Of a text table with a delimiter, the rows have columns.
+        table = full != "numpy.load" and "delimiter" in keywords and "unpack" not in keywords
+        return Tensor(shape=(None, None) if table else None, origin=frozenset({id(call.node)}))
     if full == "torch.manual_seed":
         return permutations.numpy_random(m, "seed", call, UNKNOWN)
     if root == "random" and last in {"choice", "choices", "sample"} and call.tensors:

@@ -19,9 +19,11 @@ from traindx.program.values import (
     Made,
     Mapping,
     Parameters,
+    Place,
     Plain,
     Tensor,
     Value,
+    is_none,
     text,
 )
 
@@ -156,6 +158,8 @@ def _hyperparameters(m: Machine, owner: Instance) -> None:
 
 def fit(m: Machine, module: Instance, call: Call, loaders: list[Value | None], trainer: Made | None = None) -> Value:
     """What Lightning does: epochs over batches, a step of the module each, and the optimizer's part unless manual."""
+    from traindx.program.looping import carried
+
     optimizers = _optimizers(m, module, trainer)
     manual = module.fields.get("automatic_optimization")
     automatic = not (isinstance(manual, Plain) and manual.value is False)
@@ -169,6 +173,7 @@ def fit(m: Machine, module: Instance, call: Call, loaders: list[Value | None], t
         m.event("fed", call.node, module, train=source, held=validation, place=_validated_at(module, call))
     epochs = m.loop(call.node, Made(kind="range", fields={}))
     batches = None
+    mark, first = m.journal.mark(), len(m.paths)
     for epoch in (1, 2):
         with m.turn(epochs, epoch):
             set_mode(m, module, Plain(True))
@@ -182,6 +187,7 @@ def fit(m: Machine, module: Instance, call: Call, loaders: list[Value | None], t
                     _hook(m, module, "on_train_batch_end", [UNKNOWN, element, Plain(None, "varies")], call)
             _validate(m, module, validation, call)
             _hook(m, module, "on_train_epoch_end", [], call)
+    carried(m, call.node, mark, first, {module.cls.node.name if module.cls else "module": module})
     return Plain(None)
 
 
@@ -208,6 +214,10 @@ def _step(  # noqa: PLR0913, PLR0917 - one training step has that many parties
     if isinstance(returned, Mapping):
         returned = returned.entries.get("loss", UNKNOWN)
     if not automatic:
+        return
+    if is_none(returned) and not any(isinstance(part, ast.Return) and part.value for part in ast.walk(training.node)):
+        m.event("no-loss-returned", training.node, module)
+        m.trace.events[-1].place = Place(training.unit, training.node)
         return
     managed = Inner(call.node, [], {})
     for optimizer in optimizers:

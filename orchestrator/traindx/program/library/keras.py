@@ -52,6 +52,8 @@ def call(m: Machine, full: str, call: Call) -> Value:
         return Made(kind=f"keras-loss {last}", args=tuple(call.args), keywords=call.keywords, place=place)
     if last[:1].isupper():
         layer = Layer(kind=f"keras {last}", args=tuple(call.args), keywords=call.keywords, place=place)
+        if ".applications." in full:
+            layer.fields["@weights"] = call.keywords.get("weights", Plain("imagenet"))
         _drawn(m, layer, call)
         return layer
     return Guess(last)

@@ -51,7 +51,7 @@ SAME = frozenset(
         "masked_fill", "masked_fill_", "index_select", "expand", "expand_as", "sort",
         "as_tensor", "from_numpy", "asarray", "array", "ascontiguousarray", "tensor_split", "nan_to_num", "chunk",
         "split", "unbind", "astype", "copy", "narrow", "index_fill", "rearrange", "dropout", "FloatTensor", "triu",
-        "tril", "broadcast_to", "set_", "share_memory_", "checkpoint",
+        "tril", "toarray", "todense", "tocsr", "broadcast_to", "set_", "share_memory_", "checkpoint",
     ]
 )  # fmt: skip
 GATHERING = frozenset({"gather", "take_along_dim", "take_along_axis"})
@@ -175,6 +175,8 @@ def _operation(m: Machine, name: str, owner: Tensor, args: list[Value], call: Ca
         kept = owner.marks - {"pixels"} if name in {"div", "div_"} else owner.marks
         made = mixed(m, [owner, *call.tensors], shape)
         return made.but(loss=owner.loss, sign=owner.sign, divided=owner.divided or name in {"div", "div_"}, marks=kept)
+    if name == "entropy":
+        return mixed(m, [owner, *call.tensors], owner.shape, frozenset({"entropy"}))
     if name == "log_prob":
         return mixed(m, [owner, *call.tensors], owner.shape, frozenset({"logprob"}))
     if name in {"zero_", "fill_", "normal_", "uniform_", "copy_"}:

@@ -54,7 +54,9 @@ def call(m: Machine, full: str, last: str, call: Call) -> Value | None:
         return scheduler(m, last, call)
     if last in {"Accelerator", "Fabric"}:
         fields: dict[str, Value] = {"@class": Plain(last)}
-        return Made(kind="accelerator", keywords=call.keywords, place=m.place(call.node), fields=fields)
+        made = Made(kind="accelerator", keywords=call.keywords, place=m.place(call.node), fields=fields)
+        m.event("accelerator", call.node, made)
+        return made
     if root == "deepspeed" and last in _ENGINES:
         return Items([Made(kind="engine"), Made(kind="engine"), Guess(""), Guess("")])
     if full == "torch.autograd.grad":

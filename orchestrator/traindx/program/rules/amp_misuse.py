@@ -2,7 +2,8 @@
 
 ## What it finds
 A loss scaler whose parts do not fit: scaled gradients that a plain `optimizer.step()` applies, a `scaler.step()` after
-a backward pass that was not scaled, a scale that is never updated; half-precision autocast without any scaler.
+a backward pass that was not scaled, a scale that is never updated; half-precision autocast without any scaler; a plain
+`loss.backward()` where Accelerate scales in fp16.
 
 ## Why it matters
 Scaled gradients are tens of thousands of times too large; unscaled half-precision gradients underflow to zero; a scale
@@ -14,11 +15,14 @@ bfloat16, which needs no scaler; scalers that may be disabled; autocast in evalu
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
+from traindx.program.queries import mentions
 from traindx.program.trace import Event, tensor_of
+from traindx.program.values import Made, text
 
 ID = "amp-misuse"
 
@@ -44,11 +48,12 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             yield _finding(back, "`scaler.step()` unscales gradients of a loss that was never scaled", event)
     yield from _never_updated(trace.events)
     yield from _without_scaler(analysis)
+    yield from _past_the_accelerator(analysis)
 
 
 def _finding(event: Event, claim: str, other: Event, proven: bool = True) -> Finding:
     facts = {"amp_place": event.place.text, "amp_fault": claim}
-    return Finding(ID, event.place, claim, proven, facts, ((other.place, "belongs to the same iteration"),))
+    return Finding(ID, event.place, claim, proven, facts, ((other.place, "belongs to it"),))
 
 
 def _never_updated(events: list[Event]) -> Iterator[Finding]:
@@ -58,6 +63,22 @@ def _never_updated(events: list[Event]) -> Iterator[Finding]:
         yield _finding(
             stepping[0], "`scaler.step()` is called and `scaler.update()` never: the scale cannot change", stepping[0]
         )
+
+
+def _past_the_accelerator(analysis: Analysis) -> Iterator[Finding]:
+    """`loss.backward()` where Accelerate trains in fp16: only `accelerator.backward(loss)` scales the loss."""
+    trace = analysis.trace
+    halves = [
+        event
+        for event in trace.of("accelerator")
+        if isinstance(event.subject, Made) and text(event.subject.keywords.get("mixed_precision")) == "fp16"
+    ]
+    backwards = trace.of("backward")
+    direct = [event for event in backwards if isinstance(event.place.node, ast.Call) and not event.place.node.args]
+    if not halves or not direct or len(direct) != len(backwards) or mentions(analysis, "GradScaler"):
+        return
+    claim = "the loss is not scaled: in fp16 `accelerator.backward(loss)` takes the place of `loss.backward()`"
+    yield _finding(direct[0], claim, halves[0])
 
 
 def _without_scaler(analysis: Analysis) -> Iterator[Finding]:

@@ -14,6 +14,8 @@ Cuts outside the path of the loss: metrics, logging, targets, teachers, states b
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 
 from traindx.program.adversaries import fed_detached
@@ -22,9 +24,12 @@ from traindx.program.finding import Finding
 from traindx.program.queries import steps
 from traindx.program.reach import unreached
 from traindx.program.trace import tensor_of
-from traindx.program.values import Cut, Made, Tensor
+from traindx.program.values import Cut, Made, Place, Tensor
+from traindx.readers.code.syntax import all_nodes
 
 ID = "broken-gradient-path"
+_ASKED = re.compile(r"loss|dice|iou|jaccard|tversky|f1|focal|penalt", re.IGNORECASE)
+"""names of functions whose result is meant to teach something: a threshold in one of them cuts it off"""
 _MEANT = {"`.detach()`", "a comparison"}
 """cuts that people make on purpose where they add something to a loss"""
 
@@ -115,7 +120,9 @@ def _lost_terms(analysis: Analysis) -> Iterator[Finding]:
             continue
         for row in trace.events[: event.at]:
             cut = row.facts.get("cut")
-            if row.kind != "lost-term" or not isinstance(cut, Cut) or cut.by in _MEANT or id(cut.place.node) in done:
+            if row.kind != "lost-term" or not isinstance(cut, Cut) or id(cut.place.node) in done:
+                continue
+            if cut.by in _MEANT and not (cut.by == "a comparison" and _ASKED.search(_function_around(cut.place))):
                 continue
             done.add(id(cut.place.node))
             yield Finding(
@@ -125,6 +132,16 @@ def _lost_terms(analysis: Analysis) -> Iterator[Finding]:
                 facts={"cut_place": cut.place.text, "cut_by": cut.by, "backward_place": event.place.text},
                 also=((row.place, "adds a number that no weight depends on"),),
             )
+
+
+def _function_around(place: Place) -> str:
+    """The name of the innermost function that a place stands in."""
+    inside = [
+        node
+        for node in all_nodes(place.unit.tree)
+        if isinstance(node, ast.FunctionDef) and node.lineno <= place.line <= (node.end_lineno or node.lineno)
+    ]
+    return max(inside, key=lambda node: node.lineno).name if inside else ""
 
 
 def _predicted(value: Tensor) -> list[Tensor]:

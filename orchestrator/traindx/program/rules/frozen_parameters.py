@@ -1,8 +1,9 @@
 """Parameters that should train are frozen.
 
 ## What it finds
-An optimizer all of whose layers are frozen; a new head that is frozen together with the backbone it replaced a part of;
-frozen parameters that are to train again, where `requires_grad = True` is set on the module instead.
+An optimizer all of whose layers are frozen; a Keras backbone without weights that is frozen; a new head that is frozen
+together with the backbone it replaced a part of; frozen parameters that are to train again, where `requires_grad =
+True` is set on the module instead.
 
 ## Why it matters
 The loss stays where it is, or only a part of the model that was not meant to train does.
@@ -19,9 +20,9 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library.layers import frozen
-from traindx.program.queries import is_true, module_layers, spelled, steps
+from traindx.program.queries import is_true, mentions, module_layers, spelled, steps
 from traindx.program.trace import Event, tensor_of
-from traindx.program.values import Layer, Made, Parameters, Place
+from traindx.program.values import Items, Layer, Made, Parameters, Place, Plain, is_none
 from traindx.readers.code.syntax import all_nodes
 
 ID = "frozen-parameters"
@@ -37,6 +38,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     yield from _never_thawed(analysis)
     yield from _misspelled(analysis)
     yield from _new_and_frozen(analysis)
+    yield from _random_and_frozen(analysis)
     for events in steps(trace).values():
         made = events[0].subject
         if not isinstance(made, Made) or not made.layers:
@@ -114,6 +116,26 @@ def _new_and_frozen(analysis: Analysis) -> Iterator[Finding]:
             also=((put.place, "new, and never trained"),),
         )
         return
+
+
+def _random_and_frozen(analysis: Analysis) -> Iterator[Finding]:
+    """Keras: a model of `applications` that was made without weights, and frozen."""
+    for event in analysis.trace.of("compile"):
+        held = event.subject.fields.get("@layers") if isinstance(event.subject, Layer) else None
+        for layer in held.items if isinstance(held, Items) else ():
+            fields = layer.fields if isinstance(layer, Layer) else {}
+            trains = fields.get("trainable")
+            frozen_all = isinstance(trains, Plain) and trains.value is False and trains.sure == "constant"
+            if not frozen_all or not is_none(fields.get("@weights")) or mentions(analysis, "load_weights"):
+                continue
+            place = layer.place if isinstance(layer, Layer) and layer.place is not None else event.place
+            yield Finding(
+                ID,
+                place,
+                "this model is made with `weights=None` and frozen: its features stay random",
+                facts={"freeze_place": place.text, "step_place": event.place.text},
+                also=((event.place, "compiled with nothing of it to train"),),
+            )
 
 
 def _freezes(event: Event, layers: frozenset[int]) -> bool:

@@ -2,7 +2,8 @@
 
 ## What it finds
 A backward pass on the negative of a loss that is to be minimised, or on a log-probability that is to be maximised,
-while an optimizer descends; `maximize=True` with such a loss; a similarity where a loss asks for a distance.
+while an optimizer descends; the entropy of a policy that is added to its loss; `maximize=True` with such a loss; a
+similarity where a loss asks for a distance.
 
 ## Why it matters
 Every step makes the model worse: the loss falls without bound (negated) or the likelihood of the data does.
@@ -54,6 +55,8 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             yield from _policy(analysis, event, value, trains)
         if value is not None and value.loss is None and value.sign > 0 and value.act == "linear":
             yield from _critic(analysis, event, value)
+        if value is not None and "entropy-added" in value.marks and trains:
+            yield from _entropy(analysis, event, value)
         if value is None or value.loss is None or value.loss.kind not in _MINIMISED:
             continue
         turned = any(is_true(made.keywords.get("maximize")) for made in trains)
@@ -172,6 +175,23 @@ def _policy(analysis: Analysis, event: Event, value: Tensor, trains: list[Made])
         place,
         claim,
         facts={"policy_place": place.text, "backward_place": event.place.text, "optimizer": class_of(trains[0])},
+        also=((event.place, "the backward pass of it"),),
+    )
+
+
+def _entropy(analysis: Analysis, event: Event, value: Tensor) -> Iterator[Finding]:
+    """The entropy of a policy that the optimizer makes smaller, beside log-probabilities that are weighted."""
+    before = analysis.trace.events[: event.at]
+    added = [row for row in before if row.kind == "entropy-added" and row.path == event.path]
+    policy = [row for row in before if row.kind == "grows" and row.facts["what"] == "policy" and row.path == event.path]
+    if not added or not policy:
+        return
+    place = added[-1].place
+    yield Finding(
+        ID,
+        place,
+        "the entropy of the policy is added to a loss that is minimised: every step makes the policy explore less",
+        facts={"policy_place": place.text, "backward_place": event.place.text, "optimizer": ""},
         also=((event.place, "the backward pass of it"),),
     )
 

@@ -2,7 +2,7 @@
 
 ## What it finds
 An optimizer that steps in a loop in which a loss is computed from its parameters, while nothing in the program ever
-calls a backward pass.
+calls a backward pass; a `training_step` that Lightning calls and that returns no loss.
 
 ## Why it matters
 Every `.grad` stays None, `step()` skips all parameters, and the loss never moves.
@@ -39,6 +39,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at every optimizer that steps."""
     trace = analysis.trace
     yield from _overridden(analysis)
+    yield from _returns_nothing(analysis)
     unreached = _passed_by(analysis)
     if not unreached and (mentions(analysis, *_ELSEWHERE) or trace.of("backward")):
         return
@@ -78,6 +79,23 @@ def _passed_by(analysis: Analysis) -> bool:
 def _takes_graph(event: Event) -> bool:
     call = event.facts.get("call")
     return call is not None and any(part.graph for part in call.tensors)
+
+
+def _returns_nothing(analysis: Analysis) -> Iterator[Finding]:
+    """A `training_step` without `return`: Lightning goes on to the next batch, with no backward pass and no step."""
+    done: set[str] = set()
+    for event in analysis.trace.of("no-loss-returned"):
+        losses = [row for row in analysis.trace.of("loss") if row.function == "training_step" and row.grad]
+        if event.place.text in done or not losses:
+            continue
+        done.add(event.place.text)
+        yield Finding(
+            ID,
+            losses[0].place,
+            "`training_step` computes a loss and returns nothing: Lightning leaves out the backward pass and the step",
+            facts={"loss_place": losses[0].place.text, "no_return": event.place.text},
+            also=((event.place, "returns nothing"),),
+        )
 
 
 def _overridden(analysis: Analysis) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 ## What it finds
 A step that finds no gradients: since the last backward pass they were cleared, or in each iteration the step comes
 before the backward pass it belongs to. Gradients of several batches that are meant to add up before a step, and are
-cleared before each of them.
+cleared before each of them. A step behind the loop over the batches, each of which clears the gradients.
 
 ## Why it matters
 The optimizer then applies nothing, or the gradients of the batch before.
@@ -41,6 +41,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 _cleared(trace.events, step, optimizer)
                 or _early(trace.events, step, optimizer)
                 or _every_batch(trace.events, step, optimizer)
+                or _after_the_loop(trace.events, step, optimizer)
             )
             if found is not None:
                 yield found
@@ -116,6 +117,32 @@ def _every_batch(events: list[Event], step: Event, optimizer: Made) -> Finding |
             "backward_place": backward.place.text,
         },
         also=((step.place, "steps once for several batches"), (backward.place, "is to add to the gradients")),
+    )
+
+
+def _after_the_loop(events: list[Event], step: Event, optimizer: Made) -> Finding | None:
+    """Every batch of a loop clears the gradients and computes its own, and the step comes when the loop has ended."""
+    depth = len(step.path)
+    before = [event for event in events[: step.at] if event.path[:depth] == step.path]
+    if step.guards or any(event.kind == "step" and event.subject is optimizer for event in before):
+        return None
+    inner = [event for event in before if len(event.path) == depth + 1]
+    backwards = [event for event in before if event.kind == "backward" and _may_reach(event, optimizer)]
+    mine = [event for event in inner if not event.guards and surely_reaches(event, optimizer)]
+    loops = {id(event.turns[-1].loop) for event in mine}
+    if len(mine) != len(backwards) or len({event.path for event in mine}) < 2 or len(loops) != 1:
+        return None
+    clearing = [event for event in inner if not event.guards and is_zeroing(event, optimizer)]
+    if not {event.path for event in mine} <= {event.path for event in clearing}:
+        return None
+    loop = mine[0].turns[-1].loop.place
+    return Finding(
+        ID,
+        step.place,
+        f"each iteration of the loop at {loop.text} clears the gradients, and the step comes after it: only the last"
+        " batch trains",
+        facts={"step_place": step.place.text, "backward_place": mine[0].place.text, "loop_place": loop.text},
+        also=((clearing[0].place, "clears them for every batch"), (mine[0].place, "computes them for every batch")),
     )
 
 

@@ -22,12 +22,18 @@ def clear(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
 
 
 def add_backward(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
-    """Put the backward pass before the step."""
+    """Put the backward pass before the step; return the loss where a framework makes the pass."""
     source, line = at_fact(code, facts, "loss_place")
     statement = source.statement_at(line)
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     if not isinstance(target, ast.Name):
         raise Unfit(f"the loss at {source.place(line)} has no name to call `backward()` on")
+    if "no_return" in facts:
+        _, begin = at_fact(code, facts, "no_return")
+        step = source.statement_at(begin)
+        last = step.body[-1] if isinstance(step, ast.FunctionDef) else statement
+        source.insert_after(last, f"return {target.id}")
+        return source.rewritten(f"The diff returns `{target.id}` from `training_step`.")
     text = f"{target.id}.backward()"
     step = list(source.unit.lines_called(str(facts.get("step_place", ""))))
     at = source.statement_at(step[0]) if step and step[0] > line else None
