@@ -30,8 +30,8 @@ def add_backward(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritt
         raise Unfit(f"the loss at {source.place(line)} has no name to call `backward()` on")
     if "no_return" in facts:
         _, begin = at_fact(code, facts, "no_return")
-        step = source.statement_at(begin)
-        last = step.body[-1] if isinstance(step, ast.FunctionDef) else statement
+        function = source.statement_at(begin)
+        last = function.body[-1] if isinstance(function, ast.FunctionDef) else statement
         source.insert_after(last, f"return {target.id}")
         return source.rewritten(f"The diff returns `{target.id}` from `training_step`.")
     text = f"{target.id}.backward()"
