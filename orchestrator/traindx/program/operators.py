@@ -252,6 +252,8 @@ def augmented(m: Machine, node: ast.AugAssign) -> Value:
         return Plain(made.value, "varies", left.name) if isinstance(made, Plain) else made
     held = ast.BinOp(left=node.target, op=node.op, right=node.value)
     ast.copy_location(held, node)
+    if isinstance(left, Plain) and left.value == 0 and isinstance(right, Tensor) and isinstance(node.op, ast.Sub):
+        return negated(m, right)
     if isinstance(left, Plain) and left.value == 0 and isinstance(right, Tensor):
         return right.but(marks=right.marks & {"logprob", "grows"}) if right.loss is None else right
     return binary(m, held, left, right) if left is not UNKNOWN or isinstance(right, Tensor) else UNKNOWN

@@ -90,8 +90,10 @@ def function(m: Machine, full: str, last: str, call: Call) -> Value | None:
         return None
     if full.startswith("numpy.random."):
         return permutations.numpy_random(m, last, call, Library(full))
-    if last == "backward" and call.args and isinstance(call.args[0], Tensor):
-        return backward(m, call.args[0], call)
+    if last == "backward" and call.tensors:
+        if full.endswith("distributed.autograd.backward"):
+            m.event("zero", call.node, Parameters(NOTHING, False))  # each context has gradients of its own
+        return backward(m, call.tensors[0], call)
     if last in MADE or last in LIKE:
         return created(last, call).but(made=m.place(call.node), origin=frozenset({id(call.node)}))
     if last in {"arange", "linspace"}:
