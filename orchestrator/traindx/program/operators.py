@@ -122,6 +122,8 @@ def _concatenated(left: Value, right: Value) -> Value:
 
 
 def _tensors(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
+    from traindx.program.library.initialising import nothing_and
+
     parts = [side for side in (left, right) if isinstance(side, Tensor)]
     graph, sure, deps = m.attached(parts)
     op = node.op
@@ -139,7 +141,8 @@ def _tensors(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
         marks=marks_after(op, left, right)
         | policy_after(op, left, right)
         | entropy_after(op, left, right)
-        | (_multiplied(m, node, left, right) if isinstance(op, ast.MatMult) else NOTHING),
+        | (_multiplied(m, node, left, right) if isinstance(op, ast.MatMult) else NOTHING)
+        | (nothing_and(m, left, right) if isinstance(op, ast.Add) else NOTHING),
         cut=next((part.cut for part in parts if part.cut), None) if not deps else None,
         origin=frozenset().union(*(part.origin for part in parts)),
         order=frozenset().union(*(part.order for part in parts)),

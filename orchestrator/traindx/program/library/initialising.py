@@ -119,6 +119,11 @@ def nothing_times(m: Machine, node: ast.AST, left: Value, right: Value) -> froze
     return frozenset({"null"})
 
 
+def nothing_and(m: Machine, left: Value, right: Value) -> frozenset[str]:
+    """The mark of a sum of zeros: of what is nothing, and a bias that begins as zeros."""
+    return frozenset({"null"} if _is_nothing(m, left) and _is_nothing(m, right) else ())
+
+
 def _is_nothing(m: Machine, side: Value) -> bool:
     if not isinstance(side, Tensor):
         return False

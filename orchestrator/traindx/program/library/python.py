@@ -52,7 +52,10 @@ def builtin(m: Machine, name: str, call: Call) -> Value:
 
 
 def _enumerate(m: Machine, call: Call) -> Value:
+    from traindx.program.looping import container
+
     given = call.args[0] if call.args else None
+    given = (container(given) or given) if given is not None else None
     if isinstance(given, Items) and not given.more and 0 < len(given.items) <= 8 and len(call.args) == 1:
         return Items([Items([Plain(at), part]) for at, part in enumerate(given.items)], "list")
     inner = stream_of(m, given) if given is not None else Stream(UNKNOWN)

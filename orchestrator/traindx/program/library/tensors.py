@@ -42,6 +42,8 @@ ACTIVATIONS = {
     "sigmoid_": "sigmoid", "tanh_": "tanh", "hardsigmoid": "sigmoid", "gumbel_softmax": "softmax", "glu": "glu",
     "prelu": "leaky", "celu": "elu", "logsumexp": "",
 }  # fmt: skip
+_ODD = frozenset({"relu", "leaky", "tanh", "gelu", "silu", "elu"})
+"""activations that make zeros of zeros"""
 SQUASHING = frozenset({"sigmoid", "tanh"})
 """activations with next to no gradient on both sides"""
 SAME = frozenset(
@@ -215,6 +217,7 @@ def activated(m: Machine, act: str, owner: Tensor, call: Call, args: Sequence[Va
     marks = owner.marks & {"input", "target", "batched", contractions.SCORES, contractions.THREE_AXES}
     if act.startswith("log_"):
         marks |= {"logprob"}
+    marks |= owner.marks & {"null"} if act in _ODD else NOTHING
     made = owner.but(graph=graph, sure=sure, deps=deps, act=act, act_at=m.place(call.node), act_dim=whole(dim))
     if act == "softmax":
         marks |= contractions.along_one(owner, whole(dim))

@@ -15,6 +15,7 @@ within a batch.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -23,6 +24,7 @@ from traindx.program.finding import Finding
 from traindx.program.name_order import sorted_as_text
 from traindx.program.trace import Event
 from traindx.program.values import Place, Tensor
+from traindx.readers.code.syntax import all_nodes
 
 ID = "label-corruption"
 
@@ -43,10 +45,12 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     done: set[int] = set()
     orders = analysis.trace.of("ordered")
     in_place = frozenset(int(row.facts["order"]) for row in orders if row.facts.get("in_place"))
+    rebound = [row for row in orders if _rebinds(row)]
     for event in analysis.trace.of("paired", "loss"):
+        whole = frozenset(int(row.facts["order"]) for row in rebound if len(row.path) < len(event.path))
         parts = [part for part in _parts(event) if isinstance(part, Tensor)]
         for one, other in pairwise(parts):
-            if not _differ(one, other, event.kind == "paired", in_place) or id(event.place.node) in done:
+            if not _differ(one, other, event.kind == "paired", in_place | whole) or id(event.place.node) in done:
                 continue
             done.add(id(event.place.node))
             drawn = _shuffles(analysis, event, one.order ^ other.order)
@@ -60,6 +64,19 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 facts={"pair_place": event.place.text, "shuffle_place": place.text},
                 also=((event.place, "pairs them row by row"),),
             )
+
+
+def _rebinds(event: Event) -> bool:
+    """`X = X[order]`: the name holds the same rows in another order from here on."""
+    node, unit = event.place.node, event.place.unit
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+        return False
+    return any(
+        isinstance(part, ast.Assign)
+        and part.value is node
+        and any(isinstance(target, ast.Name) and target.id == node.value.id for target in part.targets)
+        for part in all_nodes(unit.tree)
+    )
 
 
 def _parts(event: Event) -> Sequence[object]:

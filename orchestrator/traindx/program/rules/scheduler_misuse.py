@@ -247,7 +247,8 @@ def _in_batches(made: Made, length: Value | None) -> bool:
 def _in_epochs(length: Value | None, epochs: Value | None, kind: str) -> bool:
     """Whether a length is that of the loop over epochs: the same variable or the same number."""
     if kind in _BY_STEP:
-        return False
+        told = getattr(length, "name", "")
+        return "epoch" in told.lower() and told == getattr(epochs, "name", "")
     if isinstance(length, Plain) and isinstance(epochs, Plain):
         same_name = bool(length.name) and length.name == epochs.name
         same = length.value is not None and length.value == epochs.value and (number(length) or 0) > 1
@@ -271,7 +272,12 @@ def _early(events: list[Event], event: Event) -> Finding | None:
     ):
         return None
     later = next(
-        (e for e in events[event.at :] if e.kind == "step" and e.subject is optimizer and e.path == event.path), None
+        (
+            e
+            for e in events[event.at :]
+            if e.kind == "step" and e.subject is optimizer and e.path[: len(event.path)] == event.path
+        ),
+        None,
     )
     if later is None:
         return None

@@ -3,7 +3,8 @@
 ## What it finds
 A recurrent cell, or a recurrent layer that is given one time step at a time, called in a loop over time with a state
 that is new (zeros or None) in every iteration; a module that stores its state for the next window and is reset before
-it; a policy that learns from whole episodes and acts on one observation at a time, without a state.
+it; a policy that learns from whole episodes and acts on one observation at a time, without a state; a cell of the
+program that makes its state where none is given, and is never given the one that it returned.
 
 ## Why it matters
 The network sees each step alone: it has no memory, and is no better than a model without recurrence.
@@ -21,6 +22,7 @@ from traindx.program.acting import forgetful
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library.recurrent import is_fresh, parts_of
+from traindx.program.omitting import left_out
 from traindx.program.queries import is_true, loops_with
 from traindx.program.trace import Event
 from traindx.program.values import Items, Layer, Made, Place, Stream, Tensor
@@ -35,6 +37,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     trace = analysis.trace
     found = [*_kept_for_nothing(analysis), *_twice(analysis), *_never_given(analysis), *_acts_without(analysis)]
     yield from found
+    yield from left_out(analysis, ID)
     done: set[int] = set()
     for call in trace.of("recurrent"):
         if call.facts.get("length") != 1 or not call.turns or id(call.place.node) in done:

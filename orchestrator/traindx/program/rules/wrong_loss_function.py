@@ -40,7 +40,8 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         given = event.facts.get("prediction")
         if event.facts["kind"] != "cross_entropy" or not isinstance(given, Tensor) or not event.grad:
             continue
-        if given.graph and given.shape is not None and len(given.shape) == 2 and given.shape[-1] == 1:
+        one = given.shape is None and given.act == "linear" and {"one-out", "out-1"} <= given.marks
+        if given.graph and (one or (given.shape is not None and len(given.shape) == 2 and given.shape[-1] == 1)):
             yield _finding(event, "a cross-entropy over one output is zero whatever the model says", "one output")
         elif given.act == "linear" and (
             _is_multi_hot(event.facts.get("target"))
