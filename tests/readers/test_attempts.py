@@ -11,6 +11,7 @@ from tests.tools.signal_case import falling
 from traindx import diagnose
 from traindx.pipeline.request.attempts import attempt_named
 from traindx.readers import Run, Scope
+from traindx.readers.excerpts import log_tails
 
 
 def records(last: int, first: int = 0, form: str = "step {at} loss {loss:.3f}") -> str:
@@ -177,3 +178,37 @@ def test_attempts_without_values_are_told_by_how_they_ended(
     run = Run(Scope.of(tmp_path))
     assert [row.first for row in run.attempts["train.err"]] == starts
     assert judged in run.errors[0].text
+
+
+OPENING = (
+    "[2026-01-01 10:00:0{n}][utils][INFO] - Enforcing tags\n[2026-01-01 10:00:0{n}][utils][INFO] - Printing the tree\n"
+    "[2026-01-01 10:00:0{n}][main][INFO] - Instantiating the data\n"
+    "[2026-01-01 10:00:0{n}][main][INFO] - Instantiating the net\n"
+)
+LOGGED = (
+    "[2026-01-01 10:00:09][utils][ERROR] - \nTraceback (most recent call last):\n"
+    '  File "/home/u/utils.py", line 39, in wrap\n    task(cfg)\n'
+    "FileNotFoundError: checkpoint of epoch 9 not found\n[2026-01-01 10:00:09][utils][INFO] - Closing loggers\n"
+)
+ENDED = "".join(f"[2026-01-01 10:01:0{n}][main][INFO] - testing part {n}\n" for n in range(9)) + "Closing loggers\n" * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "starts", "errors"),
+    [
+        (OPENING.format(n=1) + LOGGED + OPENING.format(n=2) + ENDED, [1, 11], 0),
+        (OPENING.format(n=1) + LOGGED + OPENING.format(n=2) + LOGGED, [1, 11], 1),
+        (OPENING.format(n=1) + LOGGED + OPENING.format(n=2), [1], 1),
+        (OPENING.format(n=1) + OPENING.format(n=2) + ENDED + LOGGED, [1], 1),
+        (OPENING.format(n=1) + LOGGED + "[2026-01-01 10:00:09][utils][INFO] - Enforcing tags\n" + ENDED, [1], 1),
+    ],
+    ids=["ended well", "died again", "only begun", "said twice by two processes", "one line of them"],
+)
+def test_an_exception_that_was_logged_ended_an_attempt(
+    tmp_path: Path, text: str, starts: list[int], errors: int
+) -> None:
+    (tmp_path / "train.log").write_text(text)
+    run = Run(Scope.of(tmp_path))
+    assert [row.first for row in run.attempts["train.log"]] == starts
+    assert len([row for row in run.errors if "FileNotFoundError" in row.text]) == errors
+    assert all(row.first >= starts[-1] for row in log_tails(run, 1 << 16))

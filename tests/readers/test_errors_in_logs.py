@@ -67,6 +67,12 @@ def test_a_traceback_in_a_box(rule: int) -> None:
     assert found.frames == (("/home/u/train.py", 14), ("/home/u/model.py", 7))
 
 
+@pytest.mark.parametrize("before", ["", "10it [00:07,  1.39it/s]"])
+def test_what_a_logger_stumbles_over_is_ignored(before: str) -> None:
+    (found,) = _read(f"{before}--- Logging error ---\n{_TRACEBACK}")
+    assert found.ignored
+
+
 def test_the_line_that_raised_is_kept() -> None:
     (found,) = _read(_TRACEBACK)
     assert found.code == 'raise ValueError("bad")'

@@ -158,6 +158,8 @@ CASES = [
     case(CURVE, "explains nothing", table(loss=around(1.3), val_r2=around(0.0)), "loss-at-variance loss-never-fell"),
     case(CURVE, "explains a part", table(loss=around(1.3), val_r2=around(0.4)), silent="loss-at-variance"),
     case(CURVE, "one number", table(loss=[0.6931] * 20), "loss-constant", "loss-never-fell loss-fell"),
+    case(CURVE, "one reward", table(reward=[0.016] * 20), "reward-constant", "loss-constant loss-never-fell"),
+    case(CURVE, "nearly one reward", table(reward=around(0.9, 20, 0.0005)), "loss-never-fell", "reward-constant"),
     case(CURVE, "nearly one number", table(loss=around(0.9, 20, 0.0005)), "loss-never-fell", "loss-constant"),
     case(CURVE, "most of it is left", table(loss=falling(60, 2.0, start=0.8)), "loss-fell loss-stays-high"),
     case(CURVE, "little of it is left", table(loss=falling(60)), "loss-fell", "loss-stays-high"),

@@ -43,7 +43,7 @@ def last_line(run: Run, series: Series) -> str:
 
 
 def read_tail(run: Run, path: str, most: int = 256 << 10) -> Excerpt:
-    """The last lines of a text file, some hundred kilobytes of them."""
+    """The last lines of a text file, some hundred kilobytes of them; of a log, of the attempt that is judged."""
     with run.texts.open(path) as handle:
         size = handle.seek(0, os.SEEK_END)
         first = run.seek_byte(handle, path, max(0, size - most))
@@ -51,6 +51,12 @@ def read_tail(run: Run, path: str, most: int = 256 << 10) -> Excerpt:
     lines = text.split("\n")
     begins = first if size <= most else first + 1  # the first line may be cut
     lines = lines if size <= most else lines[1:]
+    judged = run.judged(path)
+    if judged.last is not None and judged.last < begins:
+        return read_excerpt(run, Stretch(path, max(judged.first, judged.last - len(lines)), judged.last))
+    if judged.first > begins:
+        begins, lines = judged.first, lines[judged.first - begins :]
+    lines = lines[: judged.last - begins + 1] if judged.last is not None else lines
     return Excerpt(path, begins, begins + len(lines) - 1, tuple(line.rstrip("\r") for line in lines))
 
 

@@ -199,6 +199,11 @@ class Run:
         _ = self._logged_errors
         return {path: log.attempts for path, log in self._logs.items()}
 
+    def judged(self, path: str) -> Attempt:
+        """The part of a log that is looked at: the whole of a file that one attempt wrote."""
+        log = self._logs.get(path)
+        return log.judged if log is not None and log.attempts else Attempt(1)
+
     @cached_property
     def _listings(self) -> dict[str, str]:
         """The programs that logs show of themselves, by path."""

@@ -95,8 +95,8 @@ _ACCURACIES = {
     "\u51c6\u786e\u7387", "\u7cbe\u5ea6", "\uc815\ud655\ub3c4",
 }  # fmt: skip
 _SCORES = {
-    "f1", "auc", "auroc", "roc", "precision", "recall", "bleu", "rouge", "miou", "iou", "map", "dice", "wer", "cer",
-    "top1", "top5", "err", "error", "reward", "rew", "return", "r2", "fid", "psnr", "ssim", "mcc", "em",
+    "f1", "fb1", "auc", "auroc", "roc", "precision", "recall", "bleu", "rouge", "miou", "iou", "map", "dice", "wer",
+    "cer", "top1", "top5", "err", "error", "reward", "rew", "return", "r2", "fid", "psnr", "ssim", "mcc", "em",
 }  # fmt: skip
 _COSTS = {
     "time", "ms", "s", "sec", "secs", "second", "seconds", "min", "mins", "eta", "elapsed", "dt", "runtime", "it",

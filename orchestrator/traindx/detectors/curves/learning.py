@@ -19,6 +19,7 @@ SIGNALS: dict[str, str | SignalKind] = {
     "loss-wanders": "averages over whole epochs wander without getting better",
     "loss-never-fell": "the loss ended where it began",
     "loss-constant": "the loss is the same number at every point",
+    "reward-constant": "the reward is the same number at every point",
     "loss-fell": SignalKind("the loss fell clearly and ended near its best", group="loss-fell"),
     "loss-fell-far": SignalKind("the loss fell to a fifth of its start or below", group="loss-fell"),
     "loss-stays-high": "the loss fell but is still at more than half of its start",
@@ -55,7 +56,8 @@ def detect(goal: Objective, series: Sequence[Series], chance: Signal | None) -> 
         return []
     if len(values) >= 5 and float(values.max()) == float(values.min()):
         claim = f"`{loss.original}` is {goal.last:.6g} at every one of {shape.points} points"
-        return [Signal(id="loss-constant", claim=claim, citations=[cite(loss, last, claim)], facts=facts)]
+        name = "reward-constant" if goal.rewarded else "loss-constant"
+        return [Signal(id=name, claim=claim, citations=[cite(loss, last, claim)], facts=facts)]
     slowly = chance is None and falls_steadily(goal)
     if (chance is not None and chance.strength == 1.0) or not (_fell(goal) or slowly):
         between = f"its first value, {goal.first:.4g}, to its last, {goal.last:.4g}"

@@ -20,7 +20,7 @@ FEWEST = 5
 TO_THE_END = 0.8
 """share of a file that a curve must reach into, to speak for the run"""
 _NO_LOSS = re.compile(
-    r"acc|genauigkeit|f1|auc|recall|prec|score|reward|return|bleu|rouge|psnr|ssim|norm|mem|time|speed|scale|skip|count"
+    r"acc|genauigkeit|f1|fb1|auc|recall|prec|score|reward|return|bleu|rouge|psnr|ssim|norm|mem|time|speed|scale|skip|count"
     r"|ratio|entropy|lr|rate|beta|eps|temp|gamma|step|epoch|seed|size|batch|frac|share|r2|top\d|activ|alive|dead|grad|std"
     r"|dist|mean|var|regret|length|len|(?:^|[^a-z])p_?\d|hit|ndcg|mrr|map|iou|dice|corr|kappa|sat|units|weight|scale|buffer"
 )

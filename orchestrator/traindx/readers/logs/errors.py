@@ -62,7 +62,7 @@ _EXCEPTION = re.compile(
     r"(?:[A-Za-z_]\w{0,80}\.){0,8}[A-Za-z_]\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Warning|Iteration)(?::|$)"
 )
 _IGNORED = re.compile(
-    r"Exception ignored (?:in|on|while)\b|Error in atexit\._run_exitfuncs:|--- Logging error ---"
+    r"Exception ignored (?:in|on|while)\b|Error in atexit\._run_exitfuncs:|[^\n]{0,300}--- Logging error ---$"
     r"|(?:Task|Future) exception was never retrieved"
 )
 """headings of tracebacks after which the interpreter goes on: nobody waits for what raised"""
