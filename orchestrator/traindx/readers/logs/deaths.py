@@ -1,9 +1,9 @@
 """Attempts in a log that holds no values: each ends with an error of its own, and the next begins as the first did.
 
 Jobs append to one `train.err` or `nohup.out`. A program that ends with an uncaught exception, or that refuses its
-arguments, prints nothing more; what follows is another start if it begins with the words the file begins with. A program
-that logs its exception may say some more before it ends: it was started again where the file's first lines come again,
-word for word and in their order.
+arguments, prints nothing more; what follows is another start if it begins with the words the file begins with. A
+program that logs its exception may say some more before it ends: it was started again where the file's first lines
+come again, word for word and in their order.
 """
 
 from __future__ import annotations
