@@ -212,3 +212,15 @@ def test_an_exception_that_was_logged_ended_an_attempt(
     assert [row.first for row in run.attempts["train.log"]] == starts
     assert len([row for row in run.errors if "FileNotFoundError" in row.text]) == errors
     assert all(row.first >= starts[-1] for row in log_tails(run, 1 << 16))
+
+
+def test_a_start_that_broke_off_before_its_first_record_hides_none_that_comes_later(tmp_path: Path) -> None:
+    begun = "loading the datasets\ndone\nstarting training for 5 epochs\n"
+    first, second, third = (
+        begun + "".join(f"epoch {n}/5\naverage loss {2 / n:.3f}\n" for n in range(1, last)) for last in (6, 5, 4)
+    )
+    (tmp_path / "train.log").write_text(first + begun * 3 + second + begun + third)
+    run = Run(Scope.of(tmp_path))
+    assert run.attempts["train.log"][-1].first > len((first + begun * 3 + second).splitlines())
+    (loss,) = [row for row in run.series if row.name == "train/loss"]
+    assert len(loss) == 3

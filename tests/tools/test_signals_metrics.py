@@ -80,6 +80,9 @@ CASES = [
     case(METRICS, "two tasks with long names",
          table(loss=falling(), acc_bank_v1=np.linspace(0.95, 0.1, 30).round(3).tolist(),
                acc_home_v2=np.linspace(0.1, 0.95, 30).round(3).tolist()), "older-task-forgotten"),
+    case(METRICS, "a task that swings and comes back",
+         table(loss=falling(15), acc_day=[.95, .97, .94, .72, .99, .5, .8, .91, .78, .66, .53, .8, .94, .66, .59],
+               acc_rain=np.linspace(0.94, 1.0, 15).round(3).tolist()), silent="older-task-forgotten"),
     case(METRICS, "a scale told in sentences", overflows(24), "loss-scale-at-floor"),
     case(METRICS, "a scale that finds its place", overflows(6), silent="loss-scale-at-floor"),
     case(METRICS, "the last value beside the average", table(

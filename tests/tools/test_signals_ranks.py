@@ -122,6 +122,13 @@ INTERRUPT = (
     "KeyboardInterrupt"
 )
 
+EPOCHS = (
+    "".join(
+        f"2026-05-02 09:00:{4 * n:02d} INFO Epoch {n}/10\n2026-05-02 09:00:{4 * n + 2:02d} INFO loss {2.0 / n:.4f}\n"
+        for n in range(1, 9)
+    )
+    + "2026-05-02 09:00:36 INFO Epoch {last}/10\n2026-05-02 09:00:38 INFO loss 0.2100\n"
+)
 CASES: list[Case] = [
     case(
         RANKS,
@@ -235,6 +242,18 @@ CASES: list[Case] = [
         clocked(list(range(30)), [CANCELLED.format("15:00:12")]),
         fires="silence-before-end",
         silent="stopped-short",
+    ),
+    case(
+        ENDING,
+        "started anew an hour after its last epoch",
+        {"train.log": EPOCHS.format(last=10) + "2026-05-02 11:00:00 INFO loading the data\n"},
+        silent="silence-before-end",
+    ),
+    case(
+        ENDING,
+        "the next line an hour after the eighth epoch of ten",
+        {"train.log": EPOCHS.format(last=8) + CANCELLED.format("11:00:12") + "\n"},
+        fires="silence-before-end",
     ),
     case(
         ENDING,

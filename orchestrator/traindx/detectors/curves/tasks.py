@@ -53,6 +53,8 @@ CLOSE = 0.3
 """of what was gained: a best this low is close to nought"""
 GIVEN_BACK = 0.1
 """of what was gained, that a metric which improved may stand below its best at the end"""
+HALFWAY, NEARLY = 0.5, 0.25
+"""of what was lost in the end: how far a metric must have fallen, and how near to its best it then came again"""
 MOST_WORDS = 3
 """words that name a task"""
 
@@ -86,7 +88,12 @@ def detect(series: Sequence[Series]) -> list[Signal]:
         scored = [(_lost(row, higher), row) for row in rows]
         (lost, worst), (kept, best) = max(scored, key=lambda pair: pair[0]), min(scored, key=lambda pair: pair[0])
         gained = _gained(best, higher)
-        if lost < FORGOTTEN or gained <= 0 or (kept > FORGOTTEN / 3 and not _holds(best, higher, gained)):
+        if (
+            lost < FORGOTTEN
+            or gained <= 0
+            or _comes_back(worst, higher)
+            or (kept > FORGOTTEN / 3 and not _holds(best, higher, gained))
+        ):
             continue
         top = int(np.argmax(worst.values) if higher else np.argmin(worst.values))
         end = ends(worst)[1]
@@ -115,6 +122,18 @@ def _lost(row: Series, higher: bool) -> float:
     best = float(row.values.max() if higher else row.values.min())
     end = ends(row)[1]
     return (best - end if higher else end - best) / max(abs(best), 1e-12)
+
+
+def _comes_back(row: Series, higher: bool) -> bool:
+    """Whether a metric that had lost half of what it lost in the end was nearly back at its best later on: it swings,
+    and what swings was not forgotten.
+    """
+    values = row.values if higher else -row.values
+    top = int(np.argmax(values))
+    drop = float(values[top]) - (ends(row)[1] if higher else -ends(row)[1])
+    after = values[top:]
+    fell = np.flatnonzero(after < values[top] - HALFWAY * drop)
+    return len(fell) > 0 and bool((after[fell[0] :] > values[top] - NEARLY * drop).any())
 
 
 def _holds(row: Series, higher: bool, gained: float) -> bool:

@@ -37,6 +37,8 @@ FEWEST_TIMES = 4
 _TOTAL = re.compile(r"(?<![\d.:/-])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.:/-])")
 ENDINGS = frozenset({"error-time-limit", "error-interrupted", "error-preempted", "error-killed"})
 """families of errors with which a scheduler or a person ends a run"""
+_LAST_LINES = 60
+"""lines up to the last value in which its epoch is looked for"""
 _WAITING = re.compile(
     r"(?:queues?|connection|selectors?|threading|popen_fork|synchronize|dataloader|socket|ssl|subprocess"
     r"|distributed_c10d|filelock|multiprocess\w*)\.py$"
@@ -78,7 +80,8 @@ def detect(
     if any(FINISHED.search(text[:400]) for _, text in after):
         return []
     pace = _pace(goal, ending.before)
-    found = [_silence(goal, after, pace), _alive(goal, after, pace)] if pace is not None else []
+    silent = pace is not None and not _all_epochs_done(goal, ending.before)
+    found = [_silence(goal, after, pace), _alive(goal, after, pace)] if pace is not None and silent else []
     if not any(row.kind == "error" for row in errors) and len(after) < BEATS:
         found += [_stopped(goal, ending, settings)] if not _ran_out(goal, lengths) else []
         if pace is not None and not any(found[:2]):
@@ -125,6 +128,13 @@ def _stopped(goal: Objective, ending: Ending, settings: Sequence[Setting]) -> Si
     facts["planned"] = f"{plan:.10g}"
     claim = f"the log ends at {where(series, last)} of {plan:.10g}, with no error"
     return Signal(id="stopped-short", claim=claim, citations=[cite(series, last, "the last logged value")], facts=facts)
+
+
+def _all_epochs_done(goal: Objective, before: Excerpt) -> bool:
+    """Whether the last lines count the last value's epoch as the last of all: `Epoch 10/10`."""
+    at = float(goal.series.at[len(goal) - 1])
+    counted = (pair for line in before.lines[-_LAST_LINES:] for pair in _TOTAL.findall(line[:400]))
+    return goal.series.axis == "epoch" and any(done == total and abs(int(total) - at) <= 1 for done, total in counted)
 
 
 def _ran_out(goal: Objective, lengths: Sequence[float]) -> bool:

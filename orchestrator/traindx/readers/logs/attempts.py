@@ -33,6 +33,8 @@ _GAP = 3_000
 """lines between two records that are looked through for a start"""
 _BODY = 2_000
 """lines of a run under way in which a line that heralds a start must not stand"""
+_TOGETHER = 3
+"""lines between two of a log's first words that come together"""
 _SETTLED = 5
 """points after a fresh start within which the counter must not jump: ranks that take turns do"""
 _MOST_AGAIN = 1_000
@@ -258,7 +260,7 @@ def _start_between(text: _Text, head: _Head, since: int, gap: _Gap) -> _Start | 
     lines = text.lines(low, gap.first if gap.recorded else gap.first + _GAP)
     messages = [_message(line) for line in lines]
     body = text.lines(max(gap.under_way, gap.previous - _BODY), gap.previous)
-    usual = {_key(_message(line)) for line in body}
+    usual = _usual([_key(_message(line)) for line in body], head)
     resumed = [line for line in messages if _key(line) not in head.keys]
     if speaks_of_resuming(line.encode() for line in resumed) or _next_of_a_plan(text, messages, since, PART_OF_A_PLAN):
         return None
@@ -279,6 +281,21 @@ def _start_between(text: _Text, head: _Head, since: int, gap: _Gap) -> _Start | 
     if heralds or ended >= 0:
         return _Start(low + min(ended + 1, len(lines) - 1))
     return _Start(gap.first) if _broke_off_early(body, lines[-1:]) else None
+
+
+def _usual(keys: list[str], head: _Head) -> set[str]:
+    """What a run says under way; of the words that a log begins with, only those that come one by one: where several
+    of them come together the program was started again, and perhaps broke off before its first record.
+    """
+    opening = set(head.keys)
+    places = [place for place, key in enumerate(keys) if key in opening]
+    together = {
+        place
+        for one, other in pairwise(places)
+        for place in (one, other)
+        if other - one <= _TOGETHER and keys[one] != keys[other]
+    }
+    return {key for place, key in enumerate(keys) if place not in together}
 
 
 def _next_of_a_plan(text: _Text, gap: list[str], since: int, heading: re.Pattern[str]) -> bool:
