@@ -159,3 +159,11 @@ def test_a_later_stage_that_stands_still_as_the_user_says_is_no_health(tmp_path:
 
 def test_a_stage_that_continues_at_a_good_level_is_healthy(tmp_path: Path) -> None:
     assert stages(tmp_path, [0.231, 0.229, 0.231, 0.228, 0.229, 0.227, 0.228, 0.226, 0.227]).status == "healthy"
+
+
+def test_words_alone_are_no_health(tmp_path: Path) -> None:
+    words = ["the cat sat by the old mill", "a ship came in at noon", "rain fell on the tin roof", "he left no note"]
+    lines = [f"sample {n}: {words[n % 4]} number {n} of a long day" for n in range(40)]
+    (tmp_path / "train.log").write_text("\n".join(["starting", *lines]) + "\n")
+    diagnosis = diagnose(tmp_path)
+    assert diagnosis.status == "needs_more_data"

@@ -202,4 +202,9 @@ REPORTED: list[tuple[str, str, str]] = [
     ("NVIDIA/open-gpu-kernel-modules", "error-gpu-hardware",
      "RuntimeError: CUDA error: unspecified launch failure\n"
      "Unable to determine the device handle for GPU 0000:3B:00.0: GPU is lost.  Reboot the system"),
+    ("verl-project/verl", "error-killed",
+     "(raylet) A worker died or was killed while executing a task by an unexpected system error. Worker exit type:"
+     " SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits with a connection error code 2. End of file. Some"
+     " common causes include: (1) the process was killed by the OOM killer due to high memory usage, (2) ray stop"
+     " --force was called, or (3) the worker crashed unexpectedly due to SIGSEGV or another unexpected error."),
 ]  # fmt: skip

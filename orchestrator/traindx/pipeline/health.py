@@ -50,8 +50,8 @@ def with_reasons(
     answered = diagnosis.model_copy(update={"answers": answers})
     if not well:
         return answered
-    if not context.series and not context.artifacts.training_logs:
-        said = "No fault was found in what was read, but no log or metrics file shows how the run went."
+    if not context.series and not _shows_more_than_words(context, signals):
+        said = "No fault was found in what was read, but no value in a log or metrics file shows how the run went."
         return _withdrawn(answered, said, WANTED["series"])
     answered = answered.model_copy(update={"reasons": _reasons(context, signals)})
     if unread := _unread(context):
@@ -69,6 +69,12 @@ def with_reasons(
         if row.kind == request.kind and row.kind in FATAL and answer.verdict == "cannot be seen here":
             return _withdrawn(answered, unseen.format(answer.said), answer.why)
     return answered
+
+
+def _shows_more_than_words(context: ContextPackage, signals: Sequence[Signal]) -> bool:
+    """Whether a run without a curve left something that can be judged: weights, data, outputs, or word of its end."""
+    kept = context.artifacts
+    return bool(context.checkpoints or context.data or kept.outputs) or _ended(signals)
 
 
 def _withdrawn(diagnosis: Diagnosis, summary: str, *questions: str) -> Diagnosis:
