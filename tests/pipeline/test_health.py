@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from traindx import diagnose
-from traindx.contract import Diagnosis
+from traindx.api import gather_context
+from traindx.contract import Diagnosis, Signal
+from traindx.pipeline.health import with_reasons
+from traindx.pipeline.request import understand
 from traindx.report import render
 
 DONE = "training finished, best model saved\n"
@@ -161,9 +164,10 @@ def test_a_stage_that_continues_at_a_good_level_is_healthy(tmp_path: Path) -> No
     assert stages(tmp_path, [0.231, 0.229, 0.231, 0.228, 0.229, 0.227, 0.228, 0.226, 0.227]).status == "healthy"
 
 
-def test_words_alone_are_no_health(tmp_path: Path) -> None:
-    words = ["the cat sat by the old mill", "a ship came in at noon", "rain fell on the tin roof", "he left no note"]
-    lines = [f"sample {n}: {words[n % 4]} number {n} of a long day" for n in range(40)]
-    (tmp_path / "train.log").write_text("\n".join(["starting", *lines]) + "\n")
-    diagnosis = diagnose(tmp_path)
-    assert diagnosis.status == "needs_more_data"
+def test_a_log_without_a_value_shows_no_health(tmp_path: Path) -> None:
+    diagnosis = diagnosed(tmp_path, "", log())
+    seen = gather_context(tmp_path)
+    signals = [Signal(id="outputs-varied", claim="the last 12 samples are all different")]
+    for series, status in ((seen.series, "healthy"), ([], "needs_more_data")):
+        context = seen.model_copy(update={"series": series})
+        assert with_reasons(diagnosis, understand("", seen), context, signals).status == status
