@@ -42,11 +42,12 @@ def seams(loss: Series) -> list[int]:
 
 
 def starts_over(loss: Series, index: int) -> bool:
-    """Whether a seam goes back to the first step and to the level of an untrained model, or above it: another training
-    begins.
+    """Whether a seam goes back to the first step and to the level of an untrained model, or far above it: another
+    training begins.
     """
     before, first, again = (float(loss.values[place]) for place in (index - 1, 0, index))
-    return bool(loss.at[index] <= loss.at[0]) and again > first - 0.25 * abs(before - first)
+    untrained = abs(again - first) < 0.25 * abs(before - first) or again > 2 * max(first, before, 0.0)
+    return bool(loss.at[index] <= loss.at[0]) and untrained
 
 
 def is_another_stage(loss: Series, index: int, lines: Sequence[str]) -> bool:
