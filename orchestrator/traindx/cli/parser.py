@@ -23,10 +23,27 @@ from traindx.cli import (
     schema,
     tool,
     tools,
+    watch,
 )
 from traindx.errors import UsageError, did_you_mean
 
-COMMANDS = (diagnose, run, review, gather, chat, replay, agents, tools, tool, explain, demo, eval, schema, completion)
+COMMANDS = (
+    diagnose,
+    run,
+    watch,
+    review,
+    gather,
+    chat,
+    replay,
+    agents,
+    tools,
+    tool,
+    explain,
+    demo,
+    eval,
+    schema,
+    completion,
+)
 
 CONFIGURED = ("diagnose", "gather", "chat")
 """commands that take defaults from the project's settings; the others behave the same everywhere"""

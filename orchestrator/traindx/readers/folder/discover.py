@@ -228,7 +228,7 @@ def _seen(path: str, role: Role, glance: Glance, remark: Remarks) -> Role:
 
 def _size(scope: Scope, path: str) -> int | None:
     try:
-        return os.stat(scope.root / path, follow_symlinks=False).st_size  # noqa: PTH116
+        return scope.size(path)
     except OSError:
         return None  # it went away while the run went on
 
