@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,6 +48,9 @@ class Files:
         """bytes of all texts"""
         self.others_changed = False
         """whether a file that is read as a whole has changed since this was set to False"""
+        self.waited = 0.0
+        """seconds of the latest look that the file system took"""
+        self._worked = 0.0
         self.troubles: dict[str, str] = {}
         """files that could not be looked at, and why"""
 
@@ -69,6 +73,7 @@ class Files:
     def look(self) -> bool:
         """Take in what is new; whether anything is."""
         before, grown = self.size, False
+        began, self._worked = time.monotonic(), 0.0
         seen = set()
         for path, told in self._found():
             seen.add(path)
@@ -83,6 +88,7 @@ class Files:
         for path in set(self._texts) - seen:
             del self._texts[path]
         self.size = sum(text.follower.size for text in self._texts.values())
+        self.waited = time.monotonic() - began - self._worked
         return grown or self.size != before
 
     def end(self) -> None:
@@ -118,11 +124,13 @@ class Files:
         return grown
 
     def _add(self, text: _Text, first: int, data: bytes) -> None:
+        began = time.monotonic()
         if text.noticed is None:
             text.noticed = Noticed(text.follower.path, data)
         stays, freed = text.noticed.take(first, data)
         text.condensed.forget(freed)
         text.condensed.take(first, data, stays)
+        self._worked += time.monotonic() - began
 
     def _is_text(self, path: str, size: int) -> bool:
         """Whether a file grows by lines; an empty one is asked again."""

@@ -26,7 +26,8 @@ EVERY = 2.0
 CONFIRM = 0.5
 """seconds to the look that confirms an event"""
 SHARE = 0.04
-"""of the time that looking itself may take: a slow file system is looked at less often"""
+"""of the time that asking the file system may take: a slow one is asked less often"""
+LONGEST_PAUSE = 60.0
 DOUBLED = 2.0
 FEWEST_PAUSES = 10
 """times that something new came before it is known how long a run is usually silent"""
@@ -91,10 +92,8 @@ class Watch:
         self._judged_size = 0
         self._urgent = False
         """whether an event waits to be judged"""
-        self._took = 0.0
-        """seconds that the latest look took"""
-        self._astray_since: tuple[int, int] | None = None
-        """size when a loss went astray, and when that was judged last"""
+        self._astray_since: tuple[int, int, int] | None = None
+        """size when a loss went astray, when that was judged last, and how much was told before"""
         self._asked_silence = False
 
     def run(self) -> list[Finding]:
@@ -110,14 +109,12 @@ class Watch:
                     break
                 self._judge_if_due(files)
                 pause = CONFIRM if self._certainty.waiting else EVERY
-                self._stop.wait(max(pause, self._took / SHARE))
+                self._stop.wait(min(max(pause, files.waited / SHARE), LONGEST_PAUSE))
         return self.findings
 
     def _look(self, files: Files) -> None:
-        began = time.monotonic()
         grown = files.look()
         now = time.monotonic()
-        self._took = now - began
         if grown:
             self._pauses.append(now - self._grew_at)
             self._grew_at, self._asked_silence = now, False
@@ -144,10 +141,9 @@ class Watch:
         if not files.astray:
             self._astray_since = None
             return False
-        since, judged = self._astray_since or (files.size, 0)
-        worth = files.size - since >= MORE_ASTRAY * (judged - since)
-        if worth:
-            self._astray_since = (since, files.size)
+        since, judged, told = self._astray_since or (files.size, 0, len(self.findings))
+        worth = len(self.findings) == told and files.size - since >= MORE_ASTRAY * (judged - since)
+        self._astray_since = (since, files.size if worth else judged, told)
         return worth
 
     def _is_silent(self, now: float) -> bool:
