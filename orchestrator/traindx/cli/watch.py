@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import sys
 from typing import TYPE_CHECKING
 
 from traindx.cli.arguments import amount, run_path
@@ -91,9 +90,7 @@ def _outputs(args: argparse.Namespace, opened: contextlib.ExitStack) -> list[Tel
         if project:
             from traindx.watch.trackers import Alerts
 
-            # What a tracker prints is not a finding.
-            with contextlib.redirect_stdout(sys.stderr):
-                alerts = Alerts(tracker, project, _complain)
+            alerts = Alerts(tracker, project, _complain)
             opened.callback(alerts.close)
             found.append(alerts)
     return found

@@ -26,8 +26,8 @@ class Piece:
 class Follower:
     """The position in one file. Where it was rotated, truncated or replaced, it begins anew."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, path: str, whole: int = WHOLE) -> None:
+        self.path, self._whole = path, whole
         self.size = 0
         """bytes that were looked at"""
         self.lines = 0
@@ -70,7 +70,8 @@ class Follower:
 
     def _read(self, handle: int) -> Iterator[Piece]:
         end = os.fstat(handle).st_size
-        jump = (WHOLE // 2, end - WHOLE // 2) if end - self.size > WHOLE else None
+        half = self._whole // 2
+        jump = (half, end - half) if end - self.size > self._whole else None
         skipped = 0
         while self.size < end:
             data = os.pread(handle, min(PIECE, end - self.size), self.size)
