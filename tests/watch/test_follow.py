@@ -96,3 +96,11 @@ def test_bytes_that_are_no_text_pass_through(log: Path) -> None:
     log.write_bytes(gzip.compress(b"x" * 1000) + b"\n\xff\xfe\n")
     pieces = [piece for piece in Follower(str(log)).news() if piece]
     assert b"".join(piece.data for piece in pieces) == log.read_bytes()
+
+
+def test_a_file_that_is_written_anew_each_time_is_read_anew(log: Path) -> None:
+    follower = Follower(str(log))
+    log.write_text("x" * 100 + "\nepoch 1\n")
+    lines_of(follower)
+    log.write_text("x" * 100 + "\nepoch 0\nepoch 1\n")
+    assert lines_of(follower)[2:] == [(2, "epoch 0"), (3, "epoch 1")]

@@ -11,6 +11,7 @@ from pathlib import Path
 from traindx.readers.folder.recognise import recognise
 from traindx.readers.folder.roles import by_name
 from traindx.runtime.scope import Scope
+from traindx.vocabulary.run_folder import LOG, STREAMS, SUMMARY
 from traindx.watch.condensed import Condensed
 from traindx.watch.follow import Follower
 from traindx.watch.noticed import Noticed, is_text
@@ -23,8 +24,9 @@ _DEEPEST = 8
 _SKIPPED = frozenset({".git", "node_modules", "site-packages", "__pycache__", ".venv", ".traindx", ".cache", ".aim"})
 _GROWING = frozenset({"log", "metrics", "other", "data", "output"})
 """roles that a name suggests for what may turn out to be a log or a table"""
+_MEASURED = frozenset({"log", "metrics"})
+"""roles of files that grow with the run, whatever their form: event files too"""
 _HEAD = 16 << 10
-_DATA = frozenset({".csv", ".tsv"})
 
 
 @dataclass
@@ -45,7 +47,7 @@ class Files:
         self._not_text: set[str] = set()
         self._others: dict[str, tuple[int, int]] = {}
         self.size = 0
-        """bytes of all texts"""
+        """bytes of all logs and tables"""
         self.others_changed = False
         """whether a file that is read as a whole has changed since this was set to False"""
         self.waited = 0.0
@@ -87,7 +89,8 @@ class Files:
             grown = self._take(text) or grown
         for path in set(self._texts) - seen:
             del self._texts[path]
-        self.size = sum(text.follower.size for text in self._texts.values())
+        measured = sum(size for path, (size, _) in self._others.items() if by_name(path) in _MEASURED)
+        self.size = measured + sum(text.follower.size for text in self._texts.values())
         self.waited = time.monotonic() - began - self._worked
         return grown or self.size != before
 
@@ -184,8 +187,13 @@ class Files:
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
+    """What is in a folder; not the streams of a command that its log holds as well."""
     try:
         with os.scandir(folder) as found:
-            return sorted(found, key=lambda entry: entry.name)
+            entries = {entry.name: entry for entry in found}
     except OSError:
         return []
+    if {LOG, SUMMARY} <= entries.keys():
+        for stream in STREAMS.values():
+            entries.pop(stream, None)
+    return [entries[name] for name in sorted(entries)]

@@ -11,6 +11,8 @@ LONGEST_LINE = 1 << 20
 """bytes of a line that does not end; of a longer one the beginning is taken for all of it"""
 WHOLE = 256 << 20
 """bytes of a file that is there already which are read; of a longer one the beginning, and as much of the end"""
+SEAL = 64
+"""bytes by which a file is known again"""
 _NEW_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC
 
 
@@ -33,7 +35,8 @@ class Follower:
         self.lines = 0
         """lines that were given"""
         self._identity: tuple[int, int] | None = None
-        self._head = b""
+        self._head, self._mark = b"", b""
+        """the first bytes of the file, and those before the position: a file that is written anew has others there"""
         self._rest = b""
         """the line that has not come to its end"""
 
@@ -42,8 +45,8 @@ class Follower:
         handle = os.open(self.path, _NEW_FILE)
         try:
             if self._is_another(handle):
-                self.size, self.lines, self._rest = 0, 0, b""
-                self._head = os.pread(handle, 64, 0)
+                self.size, self.lines, self._rest, self._mark = 0, 0, b"", b""
+                self._head = os.pread(handle, SEAL, 0)
                 yield None
             yield from self._read(handle)
         finally:
@@ -63,9 +66,10 @@ class Follower:
         # A file that was emptied and filled again may be longer than before by the time of this look.
         same = identity == self._identity and told.st_size >= self.size
         same = same and os.pread(handle, len(self._head), 0) == self._head
+        same = same and os.pread(handle, len(self._mark), self.size - len(self._mark)) == self._mark
         self._identity = identity
-        if same and len(self._head) < 64:
-            self._head = os.pread(handle, 64, 0)
+        if same and len(self._head) < SEAL:
+            self._head = os.pread(handle, SEAL, 0)
         return not same
 
     def _read(self, handle: int) -> Iterator[Piece]:
@@ -78,6 +82,7 @@ class Follower:
             if not data:
                 return
             self.size += len(data)
+            self._mark = (self._mark + data[-SEAL:])[-SEAL:]
             if jump is not None and jump[0] <= self.size - len(data) and self.size <= jump[1]:
                 skipped += data.count(b"\n")
                 self._rest = data[data.rfind(b"\n") + 1 :][:LONGEST_LINE]

@@ -28,6 +28,7 @@ CONFIRM = 0.5
 SHARE = 0.04
 """of the time that asking the file system may take: a slow one is asked less often"""
 LONGEST_PAUSE = 60.0
+MOST_TROUBLES = 20
 DOUBLED = 2.0
 FEWEST_PAUSES = 10
 """times that something new came before it is known how long a run is usually silent"""
@@ -81,7 +82,7 @@ class Watch:
         self.findings: list[Finding] = []
         self.judgements = 0
         self.troubles: list[str] = []
-        """judgements that failed, in words"""
+        """the latest judgements that failed, in words"""
         self._path, self._scope, self._tell = str(path), scope, tell
         self._ending, self._stop = ending or Ending(), stop or threading.Event()
         self._judge = Judge(scope, str(path))
@@ -162,8 +163,9 @@ class Watch:
         now = Moment(files.size, files.points, time.monotonic(), stamp, ended)
         try:
             judgement = self._judge.judged(files.stand_ins(), message)
-        except TraindxError as error:
-            self.troubles.append(str(error))
+        except (TraindxError, OSError) as error:
+            # The folder went away, or the disk on which long logs are condensed is full: the next look may fare better.
+            self.troubles = [*self.troubles, str(error)][-MOST_TROUBLES:]
             self._allowance.spend(self._allowance.usual)
             return
         self.judgements += 1

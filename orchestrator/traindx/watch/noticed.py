@@ -168,5 +168,5 @@ def _moved(row: Series, by: int) -> Series:
 
 
 def is_text(content: Content) -> bool:
-    """Whether a file with this content grows by lines."""
-    return content in {"jsonl", "csv", "text", "json", "yaml", "ini", "python", "shell"}
+    """Whether a file with this content grows by lines; a log may look like anything in its first ones."""
+    return content in {"jsonl", "csv", "text", "yaml", "ini", "python", "shell"}
