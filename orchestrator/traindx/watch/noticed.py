@@ -16,7 +16,7 @@ import numpy as np
 from traindx.readers.faults import Remarks
 from traindx.readers.folder.recognise import Content, recognise
 from traindx.readers.logs.errors import read_errors
-from traindx.readers.logs.textlog import read_log
+from traindx.readers.logs.textlog import read_piece
 from traindx.readers.model import Series
 from traindx.readers.tables.csvtable import read_csv
 from traindx.readers.tables.table import read_jsonl
@@ -31,6 +31,7 @@ AROUND = (40, 60)
 """lines before and after an error that may belong to it: a traceback, a message of several lines"""
 FEWEST_BEFORE = 5
 """pieces after which the usual course of a loss is known"""
+FIRST_PIECES = 5
 _MEDIANS = 60
 _DIGITS = re.compile(r"[\d.]+")
 _HEAD = 16 << 10
@@ -72,6 +73,7 @@ class Noticed:
         self._counts: dict[str, int] = {}
         self._extremes: dict[tuple[str, int, bool], tuple[float, int]] = {}
         self._pieces, self._width = 0, 1
+        self._tabled = False
 
     @property
     def astray(self) -> bool:
@@ -109,7 +111,13 @@ class Noticed:
             return [_moved(row, -ahead) for row in rows]
         if self._content == "csv":
             return read(self._path, lambda: read_csv(io.BytesIO(data), self._path, self._remarks))
-        return read(self._path, lambda: self._remarks.said(read_log(io.BytesIO(data), self._path)))
+        return read(self._path, lambda: self._logged(data))
+
+    def _logged(self, data: bytes) -> list[Series]:
+        """The series of a piece of a log; tables are looked for in its first pieces, and on where there are some."""
+        found, tabled = read_piece(io.BytesIO(data), self._path, self._tabled or self._pieces <= FIRST_PIECES)
+        self._tabled = self._tabled or tabled
+        return found
 
     def _follow(self, row: Series, first: int) -> set[int]:
         """Take in the values of a series; the lines at which they cease to be numbers."""
