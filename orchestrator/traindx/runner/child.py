@@ -11,6 +11,7 @@ import termios
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
 
+from traindx.errors import TraindxError
 from traindx.runner.terminal import Pty
 
 FROM_TERMINAL = ("SIGINT", "SIGQUIT", "SIGTSTP", "SIGHUP", "SIGCONT")
@@ -19,6 +20,14 @@ PASSED_ON = (*FROM_TERMINAL, "SIGTERM", "SIGUSR1", "SIGUSR2")
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 """what a shell answers where a command cannot be started"""
 Heard = Callable[[signal.Signals], None]
+
+
+class NotStarted(TraindxError):
+    """A command that cannot be started, with the exit code that a shell gives for it."""
+
+    def __init__(self, status: int, why: str) -> None:
+        self.status = status
+        super().__init__(why)
 
 
 class Child:
@@ -31,14 +40,20 @@ class Child:
                 with contextlib.suppress(OSError):
                     fcntl.ioctl(terminal.slave, termios.TIOCSCTTY, 0)
 
-        self._process = subprocess.Popen(
-            list(command),
-            stdin=streams["stdin"],
-            stdout=streams["stdout"],
-            stderr=streams["stderr"],
-            start_new_session=True,
-            preexec_fn=take_terminal if terminal is not None else None,  # noqa: PLW1509 (no thread runs yet)
-        )
+        try:
+            self._process = subprocess.Popen(
+                list(command),
+                stdin=streams["stdin"],
+                stdout=streams["stdout"],
+                stderr=streams["stderr"],
+                start_new_session=True,
+                preexec_fn=take_terminal if terminal is not None else None,  # noqa: PLW1509 (no thread runs yet)
+            )
+        except FileNotFoundError:
+            raise NotStarted(NOT_FOUND, f"there is no command `{command[0]}`") from None
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise NotStarted(NOT_EXECUTABLE, f"`{command[0]}` cannot be started: {why.lower()}") from None
         self.pid = self._process.pid
 
     def ended(self) -> int | None:
@@ -81,13 +96,6 @@ def signals_heard(hear: Heard, wakeup: int) -> Iterator[None]:
         signal.set_wakeup_fd(old)
         for number, handler in before.items():
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
-
-
-def why_not_started(error: OSError, name: str) -> tuple[int, str]:
-    """The exit code of a shell for a command that cannot be started, and the reason."""
-    if isinstance(error, FileNotFoundError):
-        return NOT_FOUND, f"there is no command `{name}`"
-    return NOT_EXECUTABLE, f"`{name}` cannot be started: {(error.strerror or str(error)).lower()}"
 
 
 def die_of(number: int) -> int:

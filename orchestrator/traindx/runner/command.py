@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from traindx.errors import UnwritableOutput
 from traindx.runner.channels import STDIN, Channels
-from traindx.runner.child import Child, signals_heard, why_not_started
+from traindx.runner.child import Child, NotStarted, signals_heard
 from traindx.runner.kept import Kept, given_folder, new_folder
 from traindx.runner.pump import Pump
 from traindx.runner.samples import Sampler
@@ -48,22 +49,29 @@ def carry_out(options: Options, say: Say) -> Outcome:
     folder = given_folder(options.folder) if options.folder else new_folder(script, Path(RUNS))
     with Kept(folder, say) as kept:
         summary = Summary(folder / SUMMARY, options.command, kept.continues)
-        summary.add()
+        summary.write()
         kept.note(f"$ {summary.command}")
         say(f"keeping the output in `{folder}`")
         try:
             status, held = _Running(options, kept).to_its_end()
-        except OSError as error:
-            status, why = why_not_started(error, options.command[0])
-            say(why)
-            kept.note(f"traindx run: {why}")
-            summary.ended(status, (), kept.lost)
-            return Outcome(status, folder, started=False)
+        except NotStarted as error:
+            say(str(error))
+            kept.note(f"traindx run: {error}")
+            _finish(summary, kept, say, error.status, [])
+            return Outcome(error.status, folder, started=False)
         for stream in held:
             say(f"a process that the command started still holds {stream}; what it writes from now on is not kept")
-        told = summary.ended(status, held, kept.lost)
-        kept.note(told)
+        _finish(summary, kept, say, status, held)
         return Outcome(status, folder)
+
+
+def _finish(summary: Summary, kept: Kept, say: Say, status: int, held: list[str]) -> None:
+    """Keep how it ended; a disk that is full by now does not change the exit code."""
+    kept.note(summary.ended(status, held, kept.lost))
+    try:
+        summary.write()
+    except UnwritableOutput as error:
+        say(str(error))
 
 
 class _Running:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import select
@@ -149,7 +150,8 @@ class Pump:
         if pty.suspends(typed):
             self._suspend()
             return
-        write_all(pty.master, typed)
+        with contextlib.suppress(OSError):  # the command has closed its end
+            write_all(pty.master, typed)
 
 
 def write_all(sink: int, data: bytes) -> None:

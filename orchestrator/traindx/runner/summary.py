@@ -61,19 +61,19 @@ class Summary:
         }
         self._began = datetime.datetime.now(datetime.timezone.utc)
 
-    def add(self, **entries: Entry) -> None:
-        """Take in more, and write all of it; raises `UnwritableOutput`."""
-        self._entries |= entries
+    def write(self) -> None:
+        """Write what is known by now; raises `UnwritableOutput`."""
         write_file(self._file, json.dumps(self._entries, indent=2) + "\n")
 
     def ended(self, status: int, held: Sequence[str], lost: int) -> str:
-        """Write how it ended; the line that says so, in words that the readers of errors know."""
+        """Take in how it ended; the line that says so, in words that the readers of errors know."""
         lasted = datetime.datetime.now(datetime.timezone.utc) - self._began
         name = signal_name(-status) if status < 0 else None
         code = shell_code(status)
         told: dict[str, Entry] = {"still_held": list(held)} if held else {}
         told |= {"bytes_not_kept": lost} if lost else {}
-        self.add(end=_now(), seconds=round(lasted.total_seconds(), 1), exit_code=code, signal=name, **told)
+        self._entries |= {"end": _now(), "seconds": round(lasted.total_seconds(), 1), "exit_code": code, "signal": name}
+        self._entries |= told
         why = f" (killed by signal {-status}, {name})" if name else ""
         return f"traindx run: exited with code {code}{why}"
 

@@ -48,6 +48,8 @@ class Files:
         self._others: dict[str, tuple[int, int]] = {}
         self.size = 0
         """bytes of all logs and tables"""
+        self.taken = 0
+        """bytes that came, those of files that were emptied or went away included"""
         self.others_changed = False
         """whether a file that is read as a whole has changed since this was set to False"""
         self.waited = 0.0
@@ -91,6 +93,7 @@ class Files:
             del self._texts[path]
         measured = sum(size for path, (size, _) in self._others.items() if by_name(path) in _MEASURED)
         self.size = measured + sum(text.follower.size for text in self._texts.values())
+        self.taken += max(0, self.size - before)
         self.waited = time.monotonic() - began - self._worked
         return grown or self.size != before
 

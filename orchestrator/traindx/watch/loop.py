@@ -135,7 +135,9 @@ class Watch:
 
     def _has_more(self, files: Files) -> bool:
         """Whether so much has come since the last judgement that another may see more."""
-        return files.size >= max(1, DOUBLED * self._judged_size) or files.others_changed
+        more = files.size >= max(1, DOUBLED * self._judged_size)
+        anew = 0 < files.size < self._judged_size / DOUBLED  # rotated, or emptied
+        return more or anew or files.others_changed
 
     def _is_worse(self, files: Files) -> bool:
         """Whether a loss went astray, or has stayed so for long enough to look again."""
@@ -160,7 +162,7 @@ class Watch:
         files.others_changed = False
         self._judged_size = files.size
         stamp = time.strftime("%H:%M:%S")
-        now = Moment(files.size, files.points, time.monotonic(), stamp, ended)
+        now = Moment(files.taken, files.points, time.monotonic(), stamp, ended)
         try:
             judgement = self._judge.judged(files.stand_ins(), message)
         except (TraindxError, OSError) as error:
