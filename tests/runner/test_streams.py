@@ -111,3 +111,11 @@ def test_a_full_disk_costs_the_log_and_nothing_else(tmp_path: Path) -> None:
     assert done.returncode == 4
     assert len(done.stdout) == 2_000_100
     assert done.stderr.count(b"no longer kept") == 1
+
+
+def test_streams_that_are_closed_or_full_cost_neither_the_command_nor_its_log(tmp_path: Path) -> None:
+    for place, redirection in enumerate((">&-", "<&-", "2>&-", "> /dev/full")):
+        line = f"{PY} -m traindx run -q --no-diagnosis --folder {place} -- sh -c 'echo hi; exit 3' {redirection}"
+        done = subprocess.run(["bash", "-c", line], cwd=tmp_path, env=clean(), check=False, timeout=PATIENCE)
+        assert done.returncode == 3, redirection
+        assert (tmp_path / str(place) / "stdout.log").read_text() == "hi\n"

@@ -37,7 +37,8 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
     parser.add_argument(
         "--brain", choices=BRAINS, default="local", help="who diagnoses (default: local, so nothing is sent anywhere)"
     )
-    parser.set_defaults(run=run, output=None)
+    # The result, a diagnosis, goes to stderr: stdout is the command's, and may be closed.
+    parser.set_defaults(run=run, output=Path("/dev/stderr"))
 
 
 def run(args: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from traindx.definitions.visible import visible
 from traindx.errors import UnwritableOutput
 from traindx.runner.channels import STDIN, Channels
 from traindx.runner.child import Child, NotStarted, signals_heard
@@ -50,7 +51,7 @@ def carry_out(options: Options, say: Say) -> Outcome:
     with Kept(folder, say) as kept:
         summary = Summary(folder / SUMMARY, options.command, kept.continues)
         summary.write()
-        kept.note(f"$ {summary.command}")
+        kept.note(f"$ {visible(summary.command)}")
         say(f"keeping the output in `{folder}`")
         try:
             status, held = _Running(options, kept).to_its_end()
