@@ -51,7 +51,7 @@ def carry_out(options: Options, say: Say) -> Outcome:
     with Kept(folder, say) as kept:
         summary = Summary(folder / SUMMARY, options.command, kept.continues)
         summary.write()
-        kept.note(f"$ {visible(summary.command)}")
+        kept.note("$ " + visible(summary.command).replace("\n", "\\n"))
         say(f"keeping the output in `{folder}`")
         try:
             status, held = _Running(options, kept).to_its_end()

@@ -17,17 +17,15 @@ from traindx.errors import TraindxError, UsageError
 from traindx.runtime.scope import Scope
 from traindx.vocabulary.run_folder import SUMMARY
 from traindx.watch.allowance import Allowance
-from traindx.watch.certainty import Certainty, Moment
+from traindx.watch.certainty import FEWEST_SECONDS, Certainty, Moment
 from traindx.watch.files import Files
 from traindx.watch.finding import Finding, Tell
 from traindx.watch.judge import Judge
 
 EVERY = 2.0
-CONFIRM = 0.5
-"""seconds to the look that confirms an event"""
 SHARE = 0.04
 """of the time that asking the file system may take: a slow one is asked less often"""
-LONGEST_PAUSE = 60.0
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 60.0
 MOST_TROUBLES = 20
 DOUBLED = 2.0
 FEWEST_PAUSES = 10
@@ -90,7 +88,7 @@ class Watch:
         now = time.monotonic()
         self._allowance = Allowance(now)
         self._grew_at, self._pauses = now, deque[float](maxlen=200)
-        self._judged_size = 0
+        self._judged_size, self._judged_at = 0, now
         self._urgent = False
         """whether an event waits to be judged"""
         self._astray_since: tuple[int, int, int] | None = None
@@ -109,9 +107,14 @@ class Watch:
                     self._judge_now(files, ended=True)
                     break
                 self._judge_if_due(files)
-                pause = CONFIRM if self._certainty.waiting else EVERY
-                self._stop.wait(min(max(pause, files.waited / SHARE), LONGEST_PAUSE))
+                self._stop.wait(min(max(self._pause(), files.waited / SHARE), LONGEST_PAUSE))
         return self.findings
+
+    def _pause(self) -> float:
+        """Seconds to the next look: an event is confirmed as soon as it can be."""
+        due = self._judged_at + FEWEST_SECONDS - time.monotonic()
+        # One that could not be afforded for longer than that waits like everything else.
+        return max(SHORTEST_PAUSE, due) if self._certainty.waiting and due > -FEWEST_SECONDS else EVERY
 
     def _look(self, files: Files) -> None:
         grown = files.look()
@@ -162,7 +165,8 @@ class Watch:
         files.others_changed = False
         self._judged_size = files.size
         stamp = time.strftime("%H:%M:%S")
-        now = Moment(files.taken, files.points, time.monotonic(), stamp, ended)
+        self._judged_at = time.monotonic()
+        now = Moment(files.taken, files.points, self._judged_at, stamp, ended)
         try:
             judgement = self._judge.judged(files.stand_ins(), message)
         except (TraindxError, OSError) as error:
