@@ -88,7 +88,7 @@ class Watch:
         now = time.monotonic()
         self._allowance = Allowance(now)
         self._grew_at, self._pauses = now, deque[float](maxlen=200)
-        self._judged_size, self._judged_at = 0, now
+        self._judged_size, self._judged_at, self._looked_at = 0, now, now
         self._urgent = False
         """whether an event waits to be judged"""
         self._astray_since: tuple[int, int, int] | None = None
@@ -112,11 +112,15 @@ class Watch:
 
     def _pause(self) -> float:
         """Seconds to the next look: an event is confirmed as soon as it can be."""
-        due = self._judged_at + FEWEST_SECONDS - time.monotonic()
+        now = time.monotonic()
+        due = self._judged_at + FEWEST_SECONDS
         # One that could not be afforded for longer than that waits like everything else.
-        return max(SHORTEST_PAUSE, due) if self._certainty.waiting and due > -FEWEST_SECONDS else EVERY
+        if not self._certainty.waiting or due < now - FEWEST_SECONDS:
+            due = self._looked_at + EVERY
+        return max(SHORTEST_PAUSE, due - now)
 
     def _look(self, files: Files) -> None:
+        self._looked_at = time.monotonic()
         grown = files.look()
         now = time.monotonic()
         if grown:
