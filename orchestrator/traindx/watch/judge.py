@@ -13,6 +13,7 @@ from traindx.definitions.project import Project
 from traindx.diagnosis.catalog import Catalog, Live, load_catalog
 from traindx.pipeline.inputs import OpenRun, open_toolbelt
 from traindx.pipeline.session import Session
+from traindx.runtime.launch import launch_early
 from traindx.runtime.scope import Scope
 
 
@@ -35,7 +36,10 @@ class Judge:
         """Judge the run as it is; raises `TraindxError` where it cannot be read at all."""
         began = _spent()
         diagnosis = asyncio.run(self._diagnosed(replace(self._scope, stand_ins=stand_ins), message))
-        return Judgement(diagnosis, _spent() - began)
+        spent = _spent() - began
+        # Half of the time that an event waits to be told is that of a worker waking up.
+        launch_early()
+        return Judgement(diagnosis, spent)
 
     def live(self, cause: str) -> Live:
         """When a cause is told of a run that goes on."""
