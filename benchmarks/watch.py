@@ -195,7 +195,7 @@ def main() -> None:
             write_log(Path(words[0]), float(words[1]), float(words[2]), words[3], float(words[4]))
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("cost", "latency", "corpus"))
+    parser.add_argument("what", nargs="?", choices=("cost", "latency", "corpus"), default="cost")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--rate", type=float, default=1e6, help="bytes per second")
     parser.add_argument("--seed", type=int, default=1)
