@@ -90,7 +90,9 @@ class Pump:
     def _step(self) -> bool:
         """Wait for a moment, and move what there is; whether the command said something."""
         moved = False
-        for key, _ in self._selector.select(TICK):
+        # Most often a message on stderr follows what was printed before it: stdout first.
+        ready = [key for key, _ in self._selector.select(TICK)]
+        for key in sorted(ready, key=lambda key: isinstance(key.data, Outlet) and key.data.name == "stderr"):
             if key.data is None:
                 _emptied(self._wakeup)
             elif isinstance(key.data, Outlet):
