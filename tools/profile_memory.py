@@ -126,6 +126,8 @@ def _lines(run: Run, path: str) -> Iterator[tuple[int, str]]:
         for number, raw in enumerate(handle, 1):
             if number > MOST_LINES:
                 return
+            if raw == b"\n":
+                continue
             if b"MiB" in raw or b"GiB" in raw or b"gpu" in raw or raw[:1].isspace() or raw[:1].isdigit():
                 yield number, raw[:400].decode("utf-8", "replace").rstrip("\n")
 

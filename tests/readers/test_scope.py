@@ -111,3 +111,19 @@ def test_a_scope_needs_a_file_or_a_folder(scope: Scope, name: str, why: str) -> 
 def test_a_link_to_a_run_is_the_run(scope: Scope, tmp_path: Path) -> None:
     (tmp_path / "latest").symlink_to(scope.root)
     assert Scope.of(tmp_path / "latest") == scope
+
+
+def test_a_stand_in_is_read_in_the_place_of_a_file_and_nothing_else_is(tmp_path: Path) -> None:
+    run, aside = tmp_path / "run", tmp_path / "aside"
+    run.mkdir()
+    (run / "train.log").write_text("long\n" * 100)
+    (run / "other.log").write_text("other\n")
+    aside.write_text("short\n")
+    scope = Scope(run, stand_ins=((str(run / "train.log"), str(aside)),))
+    with scope.open("train.log") as handle:
+        assert handle.read() == b"short\n"
+    with scope.open("other.log") as handle:
+        assert handle.read() == b"other\n"
+    assert (scope.size("train.log"), scope.size("other.log")) == (6, 6)
+    with pytest.raises(UnreadableInput):
+        scope.open("../aside")

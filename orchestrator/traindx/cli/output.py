@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 from traindx.cli.streams import print_result
 from traindx.contract import Event, Listener, null_listener
@@ -19,7 +20,12 @@ from traindx.report.render import Page
 
 def page_for(args: argparse.Namespace) -> Page:
     """The reader's page: the terminal's width and colours, or 80 plain columns in a pipe or a file."""
-    to_terminal = sys.stdout is not None and sys.stdout.isatty() and getattr(args, "output", None) is None
+    return page_on(sys.stdout if getattr(args, "output", None) is None else None, args)
+
+
+def page_on(stream: TextIO | None, args: argparse.Namespace) -> Page:
+    """The page that a stream is read on."""
+    to_terminal = stream is not None and stream.isatty()
     width = min(shutil.get_terminal_size((80, 24)).columns, 110) if to_terminal else 80
     # https://no-color.org: any non-empty value switches colours off.
     color = to_terminal and not args.no_color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -19,13 +19,31 @@ from traindx.cli import (
     gather,
     replay,
     review,
+    run,
     schema,
     tool,
     tools,
+    watch,
 )
 from traindx.errors import UsageError, did_you_mean
 
-COMMANDS = (diagnose, review, gather, chat, replay, agents, tools, tool, explain, demo, eval, schema, completion)
+COMMANDS = (
+    diagnose,
+    run,
+    watch,
+    review,
+    gather,
+    chat,
+    replay,
+    agents,
+    tools,
+    tool,
+    explain,
+    demo,
+    eval,
+    schema,
+    completion,
+)
 
 CONFIGURED = ("diagnose", "gather", "chat")
 """commands that take defaults from the project's settings; the others behave the same everywhere"""

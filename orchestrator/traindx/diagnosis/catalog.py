@@ -35,6 +35,7 @@ HEADINGS = (
 Tier = Literal["weak", "strong", "decisive"]
 TIERS: tuple[Tier, ...] = ("weak", "strong", "decisive")
 Kind = Literal["direct", "circumstantial"]
+Live = Literal["at-once", "later", "at-the-end"]
 
 
 class Speaks(BaseModel):
@@ -105,6 +106,11 @@ class FailureMode(Hypothesis):
     shows_as: tuple[str, ...] = Field(
         default=(), description="signals of which one must be there: a fault that does no harm is a lead, no cause"
     )
+    live: Live | None = Field(
+        default=None,
+        description="when it is told of a run that is still going on: `at-once` where an event shows it, `later` (the"
+        " usual) where it has to hold while the run grows, `at-the-end` where an unfinished run looks the same",
+    )
     leads_to: tuple[str, ...] = Field(default=(), description="failure modes that are only consequences of this one")
     set_by: tuple[str, ...] = Field(
         default=(),
@@ -117,6 +123,12 @@ class FailureMode(Hypothesis):
     )
     asks: tuple[str, ...] = Field(min_length=1, description="the cheapest observations that would settle it")
     source: Path = Field(default=Path(), exclude=True)
+
+    @property
+    def told(self) -> Live:
+        """When it is told of a run that is still going on; what an error message decides is an event."""
+        by_error = any(name.startswith("error-") and row.tier == "decisive" for name, row in self.speaks_for.items())
+        return self.live or ("at-once" if by_error else "later")
 
     @cached_property
     def body(self) -> str:

@@ -34,7 +34,7 @@ def picked(runs: Sequence[RunSummary], message: str) -> RunSummary | None:
 def scope_of(row: RunSummary, rows: Sequence[RunSummary], whole: Scope) -> Scope:
     """What may be looked at for one run of several: everything but the files and folders of the others."""
     others = [path for other in rows if other is not row for path in other.files or (other.path,)]
-    return Scope(whole.root, whole.only, tuple(others))
+    return Scope(whole.root, whole.only, tuple(others), stand_ins=whole.stand_ins)
 
 
 def to_examine(runs: Sequence[RunSummary]) -> list[RunSummary]:

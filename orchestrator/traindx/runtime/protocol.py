@@ -27,6 +27,7 @@ class WorkerConfig:
     project: str = ""
     """the `.traindx` folder around the run"""
     attempt: int | None = None
+    stand_ins: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def parse(cls, message: Mapping[str, Any]) -> WorkerConfig:
@@ -39,6 +40,7 @@ class WorkerConfig:
             tuple(message["without"]),
             message["project"],
             message["attempt"],
+            tuple((real, stand_in) for real, stand_in in message["stand_ins"]),
         )
 
     def message(self) -> dict[str, Any]:

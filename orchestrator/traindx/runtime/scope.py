@@ -27,6 +27,8 @@ class Scope:
     """files and folders that belong to another run"""
     attempt: int | None = None
     """which of the attempts that wrote one log is looked at, from 1; None for the last"""
+    stand_ins: tuple[tuple[str, str], ...] = ()
+    """real paths, each with the file that is read in its place: a growing log, condensed"""
 
     @classmethod
     def of(cls, *paths: Path | str) -> Scope:
@@ -93,7 +95,8 @@ class Scope:
         """Open a regular file of the scope for reading; devices, FIFOs and sockets are refused, never waited for."""
         real = self.resolve(name)
         try:
-            handle = self._descend(real)
+            stand_in = self._stand_ins.get(str(real))
+            handle = self._descend(real) if stand_in is None else os.open(stand_in, _FILE)
         except OSError as error:
             raise UnreadableInput(name, _why(error)) from None
         mode = os.fstat(handle).st_mode
@@ -101,6 +104,15 @@ class Scope:
             return os.fdopen(handle, "rb")
         os.close(handle)
         raise UnreadableInput(name, "it is a folder" if stat.S_ISDIR(mode) else "not a regular file")
+
+    def size(self, name: str) -> int:
+        """The size of what `open` would open; raises `OSError` for what is gone, and follows no link."""
+        path = self.root / name
+        return os.stat(self._stand_ins.get(str(path), path), follow_symlinks=False).st_size  # noqa: PTH116
+
+    @cached_property
+    def _stand_ins(self) -> dict[str, str]:
+        return dict(self.stand_ins)
 
     def _descend(self, real: Path) -> int:
         """Open a resolved path folder by folder: a folder swapped for a link meanwhile is refused, not followed."""

@@ -58,7 +58,8 @@ class Service:
         self._tasks = tasks
         self._finish = finish
         project = Path(config.project) if config.project else None
-        self._run = open_run(Scope(Path(config.root), config.only, config.without, config.attempt), self._tell, project)
+        scope = Scope(Path(config.root), config.only, config.without, config.attempt, config.stand_ins)
+        self._run = open_run(scope, self._tell, project)
         self._tools: dict[tuple[str, str | None], Tool] = {}
 
     def answer(self, request: dict[str, Any]) -> bytes:

@@ -245,7 +245,14 @@ class Toolbelt:
             home = str(self._project or "")
             scope = self.scope
             config = WorkerConfig(
-                str(scope.root), scope.only, tuple(readable), self._memory_mb, scope.without, home, scope.attempt
+                str(scope.root),
+                scope.only,
+                tuple(readable),
+                self._memory_mb,
+                scope.without,
+                home,
+                scope.attempt,
+                scope.stand_ins,
             )
             try:
                 worker = self._workers[party] = WorkerProcess(config)

@@ -14,6 +14,7 @@ from traindx.readers.folder.roles import by_content, by_name, is_binary, needs_l
 from traindx.readers.model import Role, RunFile
 from traindx.runtime.scope import Scope
 from traindx.vocabulary.file_magic import ARCHIVES
+from traindx.vocabulary.run_folder import LOG, STREAMS, SUMMARY
 
 MOST_ENTRIES = 1_200_000
 """directory entries that are looked at: about two seconds of scanning"""
@@ -175,13 +176,21 @@ def find_files(scope: Scope, remark: Remarks) -> list[RunFile]:
         )
     # A file that was named by hand is a log unless it shows that it is something else.
     named: list[tuple[str, Role]] = [(path, "log" if role == "other" else role) for path, role in given]
-    wanted = [row for row in (*named, *chosen) if not scope.leaves_out(row[0])]
+    wanted = _once([row for row in (*named, *chosen) if not scope.leaves_out(row[0])])
     return sorted(_looked_at(scope, wanted, remark), key=lambda file: file.path)
 
 
 def is_overfull(files: Sequence[RunFile]) -> bool:
     """Whether there is so much to read that not even all that tells of a run was taken."""
     return sum(file.role in _TELLING for file in files) > MOST_FILES * _MOSTLY
+
+
+def _once(wanted: list[tuple[str, Role]]) -> list[tuple[str, Role]]:
+    """Without the two streams that a command's log, which `traindx run` kept, holds as well."""
+    paths = {path for path, _ in wanted}
+    folders = [path.removesuffix(SUMMARY) for path in paths if path.endswith(SUMMARY)]
+    twice = {folder + stream for folder in folders if folder + LOG in paths for stream in STREAMS.values()}
+    return [row for row in wanted if row[0] not in twice]
 
 
 def _importance(file: tuple[str, Role]) -> tuple[int, bool, str]:
@@ -219,7 +228,7 @@ def _seen(path: str, role: Role, glance: Glance, remark: Remarks) -> Role:
 
 def _size(scope: Scope, path: str) -> int | None:
     try:
-        return os.stat(scope.root / path, follow_symlinks=False).st_size  # noqa: PTH116
+        return scope.size(path)
     except OSError:
         return None  # it went away while the run went on
 

@@ -183,9 +183,20 @@ def _floats(texts: Sequence[str]) -> list[float]:
 
 def read_log(handle: BinaryIO, source: str, allowance: Allowance | None = None) -> tuple[list[Series], list[str]]:
     """The metrics of a text log, and remarks on what was left out."""
+    reader, _, troubles = _gone_through(handle, allowance or Allowance(), True)
+    return reader.columns.series(source), reader.remarks(source) + [f"`{source}`: {trouble}" for trouble in troubles]
+
+
+def read_piece(handle: BinaryIO, source: str, tables: bool) -> tuple[list[Series], bool]:
+    """The metrics of a piece of a growing log, and whether tables stand in it; they are read where `tables` says so."""
+    reader, rows, _ = _gone_through(handle, Allowance(), tables)
+    return reader.columns.series(source), rows > 0
+
+
+def _gone_through(handle: BinaryIO, allowance: Allowance, tabled: bool) -> tuple[LogReader, int, Sequence[str]]:
+    """The reader after all blocks, the rows that stood in tables, and what was troublesome."""
     size = handle.seek(0, os.SEEK_END)
     handle.seek(0)
-    allowance = allowance or Allowance()
     reader = LogReader(Columns(allowance.points))
     bulk, commas = None, False
     blocks = RawBlocks(handle, _BLOCK, allowance=allowance)
@@ -193,7 +204,8 @@ def read_log(handle: BinaryIO, source: str, allowance: Allowance | None = None) 
     for first, block in blocks:
         reader.labelled = reader.labelled or (first == 1 and labels_ranks(block))
         commas = commas or (first == 1 and has_decimal_commas(block))
-        data = tables.take(first, with_points(block) if commas else block)
+        data = with_points(block) if commas else block
+        data = tables.take(first, data) if tabled else data
         if bulk is None and len(data) <= _SMALL:
             reader.block(first, data.decode(errors="replace"))
             continue
@@ -210,8 +222,7 @@ def read_log(handle: BinaryIO, source: str, allowance: Allowance | None = None) 
     if bulk is not None:
         bulk.finish()
     reader.long_lines += blocks.long_lines
-    troubles = [f"`{source}`: {trouble}" for trouble in blocks.troubles]
-    return reader.columns.series(source), reader.remarks(source) + troubles
+    return reader, tables.rows, blocks.troubles
 
 
 def records_in(text: str) -> int:

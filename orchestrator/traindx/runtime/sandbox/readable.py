@@ -46,6 +46,7 @@ def readable_paths(scope: Scope, import_folders: Sequence[str], tool_folders: Se
     """Every file and folder a worker may read, with what lies below; the ones that do not exist are left out."""
     wanted = [
         *(str(scope.root / part) for part in scope.only or (".",)),
+        *(stand_in for _, stand_in in scope.stand_ins),
         *(str(path) for path in _interpreter(import_folders)),
         *(str(folder) for folder in (content.TOOLS, content.AGENTS, content.PROMPTS, content.EXAMPLES)),
         *(str(folder) for folder in tool_folders),
