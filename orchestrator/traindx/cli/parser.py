@@ -17,6 +17,7 @@ from traindx.cli import (
     eval,
     explain,
     gather,
+    probe,
     replay,
     review,
     schema,
@@ -25,7 +26,7 @@ from traindx.cli import (
 )
 from traindx.errors import UsageError, did_you_mean
 
-COMMANDS = (diagnose, review, gather, chat, replay, agents, tools, tool, explain, demo, eval, schema, completion)
+COMMANDS = (diagnose, review, gather, chat, replay, agents, tools, tool, explain, probe, demo, eval, schema, completion)
 
 CONFIGURED = ("diagnose", "gather", "chat")
 """commands that take defaults from the project's settings; the others behave the same everywhere"""
