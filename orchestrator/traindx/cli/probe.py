@@ -28,7 +28,10 @@ DESCRIPTION = (
 def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentParser) -> None:
     """Declare the command."""
     parser = commands.add_parser(
-        "probe", parents=[shared], help="settle a question with a short experiment on your own code", description=DESCRIPTION
+        "probe",
+        parents=[shared],
+        help="settle a question with a short experiment on your own code",
+        description=DESCRIPTION,
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="which probe; all are listed without it")
     parser.add_argument("--explain", action="store_true", help="print what the probe does and how to read it")
@@ -46,7 +49,9 @@ def add_subject_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=int, metavar="N", help="stop after N optimizer steps (default: 24)")
     parser.add_argument("--epoch-batches", type=int, metavar="N", help="loaders end their epoch after N (default: 8)")
     parser.add_argument("--max-seconds", type=amount, metavar="S", help="the longest it may run (default: 120)")
-    parser.add_argument("--max-memory", type=size, default=8 << 30, metavar="SIZE", help="the most memory (default: 8G)")
+    parser.add_argument(
+        "--max-memory", type=size, default=8 << 30, metavar="SIZE", help="the most memory (default: 8G)"
+    )
     parser.add_argument("--allow-network", action="store_true", help="let the script open TCP connections")
     parser.add_argument("-y", "--yes", action="store_true", help="run it without asking")
 
@@ -121,7 +126,9 @@ def agree(subject: Subject, plan: Plan, times: int, args: argparse.Namespace) ->
     from traindx.monitor.probing.child import confines, copied_text
 
     bounds = subject.bounds
-    outside = "nothing outside the copy can be written" if confines() else "this system cannot keep it from writing elsewhere"
+    outside = (
+        "nothing outside the copy can be written" if confines() else "this system cannot keep it from writing elsewhere"
+    )
     network = "TCP is allowed" if subject.network or not confines() else "no TCP connections"
     rows = (
         ("runs", subject.command + (f", {times} times" if times > 1 else "")),
@@ -148,8 +155,14 @@ def _text(result: ToolResult) -> str:
     if result.status == "no_data":
         return f"No answer: {visible(result.reason)}\n"
     output = result.output
-    rows = [str(output["summary"]), *(f"  {signal.id}: {place.source}:{place.locator}  {place.quote}"
-            for signal in result.signals for place in signal.citations)]
+    rows = [
+        str(output["summary"]),
+        *(
+            f"  {signal.id}: {place.source}:{place.locator}  {place.quote}"
+            for signal in result.signals
+            for place in signal.citations
+        ),
+    ]
     rows += [f"  note: {remark}" for remark in output.get("remarks", [])]
     rows.append(f"  {output.get('steps', 0)} steps, {result.seconds:.1f} s")
     return "\n".join(visible(row) for row in rows) + "\n"

@@ -1,5 +1,6 @@
 """The JSON contract: what flows between the rooms, and what a user's program may rely on."""
 
+from traindx.contract.check import Check, CheckResult, PairCitation, Verdict, Verification
 from traindx.contract.context import (
     Artifacts,
     CheckpointSummary,
@@ -43,6 +44,8 @@ __all__ = [
     "SEVERITIES",
     "Answer",
     "Artifacts",
+    "Check",
+    "CheckResult",
     "CheckpointSummary",
     "Citation",
     "ClusterSummary",
@@ -60,6 +63,7 @@ __all__ = [
     "Fix",
     "Listener",
     "ProjectProfile",
+    "PairCitation",
     "Provenance",
     "RequestSummary",
     "RootCause",
@@ -72,5 +76,7 @@ __all__ = [
     "ToolUse",
     "UnreadFile",
     "Value",
+    "Verdict",
+    "Verification",
     "null_listener",
 ]

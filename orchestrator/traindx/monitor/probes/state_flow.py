@@ -221,11 +221,12 @@ def _faults(layer: Layer, watch: StateWatch) -> Iterator[Signal]:
 
 
 def _grows(layer: Layer, part: int, *, failed: bool) -> bool:
-    """Whether the graph behind a part reaches one window further back with each window."""
-    course = [behind(call, part) for call in _first_calls(layer)]
+    """Whether the graph behind a part keeps its oldest step while the windows go on."""
     longest = run = 0
-    for before, after in pairwise(course):
-        run = run + 1 if after == before + 1 else 0
+    for before, after in pairwise(_first_calls(layer)):
+        oldest = after.window - behind(after, part)
+        keeps = behind(after, part) > 0 and oldest == before.window - behind(before, part)
+        run = run + 1 if keeps else 0
         longest = max(longest, run)
     # One step already shows it where backward failed on that very graph.
     return longest >= FEWEST or (failed and longest >= 1)
@@ -265,7 +266,7 @@ def _cut_off(layer: Layer) -> Iterator[Signal]:
     facts = {"state": named.name or layer.part_name(0), "state_place": named.place} if named else {}
     if len(trained) >= FEWEST and not layer.reached:
         where = f": `{named.name}` is detached at {named.place}" if layer.cut and named and named.name else ""
-        said = f"in {len(trained)} of {len(trained)} steps no loss reaches `{_layer_name(layer)}`{where}"
+        said = f"in none of {len(trained)} steps does a loss reach `{_layer_name(layer)}`{where}"
         yield finding("probed-state-detached-too-early", said, [named.cite(said)] if named else [], **facts)
         return
     inner = [call for call in layer.calls if call.place_in_window and call.length == 1 and call.given]

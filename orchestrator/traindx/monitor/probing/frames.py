@@ -66,9 +66,10 @@ def name_of(value: Any) -> Named | None:
 
 def source_line(named: Named) -> str:
     """The text of the line."""
-    return linecache.getline(str(Path.cwd() / named.path), named.line).strip() or linecache.getline(
-        named.path, named.line
-    ).strip()
+    return (
+        linecache.getline(str(Path.cwd() / named.path), named.line).strip()
+        or linecache.getline(named.path, named.line).strip()
+    )
 
 
 def shown_path(filename: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 MOST_NODES = 200_000
-_MARK = "traindx_window"
+_WINDOW, _LAYER = "traindx_window", "traindx_layer"
 
 
 class Reach(NamedTuple):
@@ -15,12 +15,14 @@ class Reach(NamedTuple):
     depth: int
     """operations on its longest path"""
     windows: frozenset[int]
-    """the marks that were found in it"""
+    """the windows that it was made in"""
+    layers: frozenset[tuple[int, int]]
+    """the layers whose output is in it, each with its window"""
     whole: bool = True
     """whether all of it was looked at"""
 
 
-NOTHING = Reach(0, frozenset())
+NOTHING = Reach(0, frozenset(), frozenset())
 
 
 def tensors_in(value: Any, deepest: int = 4) -> Iterator[Any]:
@@ -38,10 +40,12 @@ def tensors_in(value: Any, deepest: int = 4) -> Iterator[Any]:
             yield from tensors_in(part, deepest - 1)
 
 
-def mark(tensor: Any, window: int) -> None:
+def mark(tensor: Any, window: int, layer: int | None) -> None:
     """Leave a mark at the operation that made a tensor; it stays there as long as the graph does."""
     if tensor.grad_fn is not None:
-        tensor.grad_fn.metadata.setdefault(_MARK, window)
+        tensor.grad_fn.metadata.setdefault(_WINDOW, window)
+        if layer is not None:
+            tensor.grad_fn.metadata.setdefault(_LAYER, (layer, window))
 
 
 def reach(tensor: Any) -> Reach:
@@ -59,12 +63,14 @@ def reach(tensor: Any) -> Reach:
                 order.append(earlier)
             wanted[earlier] += 1
         if len(order) > MOST_NODES:
-            return Reach(MOST_NODES, _marks(order), whole=False)
-    return Reach(_longest(tensor.grad_fn, wanted), _marks(order))
+            return Reach(MOST_NODES, *_marks(order), whole=False)
+    return Reach(_longest(tensor.grad_fn, wanted), *_marks(order))
 
 
-def _marks(nodes: list[Any]) -> frozenset[int]:
-    return frozenset(node.metadata[_MARK] for node in nodes if _MARK in node.metadata)
+def _marks(nodes: list[Any]) -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
+    kept = [node.metadata for node in nodes]
+    windows = frozenset(row[_WINDOW] for row in kept if _WINDOW in row)
+    return windows, frozenset(row[_LAYER] for row in kept if _LAYER in row)
 
 
 def _longest(first: Any, wanted: dict[Any, int]) -> int:

@@ -74,7 +74,9 @@ class Layer:
         if any(source is one for one in self.outputs):
             named = name_of(source)
             line = here()
-            self._detached.append((source, Named(named.name, line.path, line.line, line.function) if named and line else line))
+            self._detached.append(
+                (source, Named(named.name, line.path, line.line, line.function) if named and line else line)
+            )
             self.cut = self.cut or self._detached[-1][1]
 
     def check_discarded(self, state: Sequence[Any]) -> None:
@@ -105,11 +107,11 @@ class Recurrence:
 
         if not torch.is_grad_enabled():
             return
+        if self.closed:
+            self.window, self.closed = self.window + 1, False
         layer = self._layer_of(call)
         if layer is None or len(layer.calls) >= _MOST_CALLS:
             return
-        if self.closed:
-            self.window, self.closed = self.window + 1, False
         state = list(tensors_in(_state_of(call, layer)))
         layer.check_discarded(state)
         layer.place = layer.place or here()
@@ -139,23 +141,25 @@ class Recurrence:
             return
         layer = self.layers.get(id(call.module))
         given = list(tensors_in(output))[:16]
+        for one in given:
+            mark(one, self.window, id(call.module) if layer is not None else None)
         if layer is None:
-            if call.depth == 0 or call.module.__class__.__module__ == "__main__":
+            if call.depth == 0:
                 self._last_outputs[id(call.module)] = (call.module, given)
             return
-        for one in given:
-            mark(one, self.window)
         layer.outputs = given
 
     def backward(self, roots: Sequence[Any]) -> None:
         """See which layers a loss reaches, and end the window."""
-        found: set[int] = set()
-        for root in roots:
-            found |= reach(root).windows if hasattr(root, "grad_fn") else set()
+        found = {made for root in roots if hasattr(root, "grad_fn") for made in reach(root).layers}
         for layer in self.layers.values():
-            if layer.calls and layer.calls[-1].window == self.window and any(one.requires_grad for one in layer.outputs):
+            if (
+                layer.calls
+                and layer.calls[-1].window == self.window
+                and any(one.requires_grad for one in layer.outputs)
+            ):
                 layer.trained.add(self.window)
-                if self.window in found:
+                if (id(layer.module), self.window) in found:
                     layer.reached.add(self.window)
         self.closed = True
 

@@ -65,7 +65,9 @@ class Scratch:
             self._fill(plan, links=links)
         except OSError as error:
             self.remove()
-            raise UnreadableInput(error.filename or plan.folder, (error.strerror or "cannot be copied").lower()) from None
+            raise UnreadableInput(
+                error.filename or plan.folder, (error.strerror or "cannot be copied").lower()
+            ) from None
 
     def __enter__(self) -> Scratch:
         return self

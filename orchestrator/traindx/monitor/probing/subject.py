@@ -51,7 +51,12 @@ class Request(Value):
 
 
 def subject_of(
-    script: str | None, target: str | None, folder: str | None, arguments: tuple[str, ...], bounds: Bounds, **more: object
+    script: str | None,
+    target: str | None,
+    folder: str | None,
+    arguments: tuple[str, ...],
+    bounds: Bounds,
+    **more: object,
 ) -> Subject:
     """From what the user typed; raises `UsageError` or `UnreadableInput`."""
     if bool(script) == bool(target):

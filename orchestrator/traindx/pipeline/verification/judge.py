@@ -1,0 +1,176 @@
+"""One check held against the old and the new run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import median
+
+from traindx.contract import Check, CheckResult, Citation, PairCitation, Signal
+from traindx.contract.check import Outcome
+from traindx.pipeline.verification.seen import Curve, Seen
+
+NEARLY = 0.95
+"""of the way the old run went: the last point is logged when it is logged"""
+STRETCH = 0.1
+"""the part of a curve that its level is measured over"""
+AT_LEAST = 0.02
+"""a level has to be better by this part to be called better: seeds alone bring about a percent or so"""
+ERRORS = "error-"
+CODE = ("proven-", "suspected-", "rule-")
+
+
+def judge(check: Check, before: Seen, after: Seen) -> CheckResult:
+    """What the new run says to a check."""
+    return _JUDGES[check.kind](check, before, after)
+
+
+def _result(what: str, outcome: Outcome, why: str, *places: PairCitation) -> CheckResult:
+    return CheckResult(what=what, outcome=outcome, why=why, evidence=list(places))
+
+
+def placed(run: str, citation: Citation) -> PairCitation:
+    """A place, with the run that it is in."""
+    return PairCitation.model_validate({**citation.model_dump(), "run": run})
+
+
+def _gone(check: Check, before: Seen, after: Seen) -> CheckResult:
+    shown = [before.signals[name] for name in check.signals if name in before.signals]
+    what = f"{_listed([one.id for one in shown])} is not found any more" if shown else "what spoke for it is gone"
+    if not shown:
+        return _result(what, "passed", "nothing that clearly speaks for the cause was measured in the old run")
+    old = [placed("before", place) for signal in shown for place in signal.citations[:1]]
+    still = [after.signals[one.id] for one in shown if one.id in after.signals]
+    if still:
+        new = [placed("after", place) for signal in still for place in signal.citations[:1]]
+        return _result(what, "failed", f"the new run shows it too: {still[0].claim}", *old, *new)
+    blind = [one for one in shown if not _looked(one, after)]
+    if blind:
+        return _result(what, "unknown", f"the new run has nothing to look for `{blind[0].id}` in", *old)
+    return _result(what, "passed", "it was looked for in the new run", *old)
+
+
+def _looked(signal: Signal, after: Seen) -> bool:
+    """Whether a tool that finds this signal had something to look at in the new run."""
+    if signal.id.startswith(ERRORS):
+        return after.logged
+    return any(after.status.get(tool) == "ok" for tool in after.finders.get(signal.id, ()))
+
+
+def _past(check: Check, before: Seen, after: Seen) -> CheckResult:
+    old = before.judged
+    if old is None:
+        if after.curves:
+            return _result("the run gets past the old one's end", "passed", "the old run logged nothing, the new one did")
+        ended = "run-completed" in after.signals or "run-ended-in-order" in after.signals
+        why = "neither run logged how far it got"
+        return _result("the run gets past the old one's end", "passed" if ended else "unknown", why)
+    axis = check.axis or old.summary.axis
+    at = check.at if check.at is not None else old.summary.end
+    wanted = f"the run gets to {axis} {at:.10g}"
+    new = after.like(old) or next((one for one in after.curves if one.summary.axis == axis), None)
+    if new is None or new.summary.axis != axis or not len(new.at):
+        return _result(wanted, "unknown", f"the new run logged nothing by {axis}")
+    first = old.summary.start
+    reached = new.summary.end >= at or (new.summary.end - first) >= NEARLY * (at - first)
+    places = [placed("before", old.cite(-1, "how far the old run got")), placed("after", new.cite(-1, "how far this got"))]
+    why = f"it got to {axis} {new.summary.end:.10g}"
+    return _result(wanted, "passed" if reached else "unknown", why, *places)
+
+
+def _series(check: Check, before: Seen, after: Seen) -> CheckResult:
+    old = before.named(check.series)
+    new = (after.like(old) if old is not None else None) or (after.named(check.series) if old is None else None)
+    name = old.summary.name if old is not None else check.series
+    what = _series_text(check, name)
+    if new is None or not len(new.at):
+        return _result(what, "unknown", f"the new run did not log `{name}`")
+    if check.relation == "better":
+        return _better(what, old, new)
+    chosen = [index for index, at in enumerate(new.at) if check.at is None or at >= check.at]
+    if check.over == "end":
+        chosen = chosen[-max(1, round(len(chosen) * STRETCH)) :]
+    if not chosen:
+        return _result(what, "unknown", f"`{name}` ends before {check.axis} {check.at:g}")
+    bad = [index for index in chosen if not _holds(check, new.values[index])]
+    if bad:
+        return _result(what, "failed", f"it does not hold at {new.summary.axis} {new.at[bad[0]]:.10g}",
+                       placed("after", new.cite(bad[0], f"`{name}` is {new.values[bad[0]]:.4g} here")))
+    worst = max(chosen, key=lambda index: new.values[index] * (-1 if check.relation == "above" else 1))
+    return _result(what, "passed", f"it holds in all {len(chosen)} points",
+                   placed("after", new.cite(worst, f"the {'lowest' if check.relation == 'above' else 'highest'} value")))
+
+
+def _holds(check: Check, value: float) -> bool:
+    if not math.isfinite(value):
+        return False
+    limit = check.value if check.value is not None else math.inf
+    return check.relation == "finite" or (value < limit if check.relation == "below" else value > limit)
+
+
+def _better(what: str, old: Curve | None, new: Curve) -> CheckResult:
+    """The level of both at the same place: where the shorter of them ends."""
+    if old is None:
+        return _result(what, "unknown", "the old run did not log it")
+    end = min(old.summary.end, new.summary.end)
+    if end < NEARLY * old.summary.end:
+        return _result(what, "unknown", f"the new run ends at {new.summary.axis} {new.summary.end:.10g}, the old one at"
+                       f" {old.summary.end:.10g}")
+    levels = [_level(one, end) for one in (old, new)]
+    places = [placed("before", old.cite(-1, "where the old run ends")), placed("after", new.cite(-1, "where this ends"))]
+    lower = new.summary.loss or not any(word in new.summary.name for word in ("acc", "reward", "score", "return", "f1"))
+    gain = levels[0] - levels[1] if lower else levels[1] - levels[0]
+    why = f"it ends at {levels[1]:.4g}, the old run at {levels[0]:.4g}"
+    if not math.isfinite(levels[1]):
+        return _result(what, "failed", why, *places)
+    if not math.isfinite(levels[0]) or gain > AT_LEAST * abs(levels[0]):
+        return _result(what, "passed", why, *places)
+    return _result(what, "failed", why, *places)
+
+
+def _level(curve: Curve, end: float) -> float:
+    """The median of the last tenth up to a place."""
+    upto = [value for at, value in zip(curve.at, curve.values, strict=True) if at <= end * (1 + 1e-9)]
+    last = upto[-max(1, round(len(upto) * STRETCH)) :]
+    return median(last) if last and all(map(math.isfinite, last)) else math.nan
+
+
+def _error(check: Check, before: Seen, after: Seen) -> CheckResult:  # noqa: ARG001 - every judge takes both runs
+    what = "the run does not end in an error"
+    if not after.logged:
+        return _result(what, "unknown", "the new run has no log")
+    found = [signal for name, signal in after.signals.items() if name.startswith(ERRORS) and signal.strength > 0]
+    named = {piece.claim for cause in after.diagnosis.root_causes if cause.likely for piece in cause.evidence}
+    counted = [one for one in found if any(place.claim in said for place in one.citations for said in named)]
+    if counted:
+        places = [placed("after", place) for place in counted[0].citations[:1]]
+        return _result(what, "failed", counted[0].claim, *places)
+    return _result(what, "passed", "its log shows none that ended it")
+
+
+def _checkpoints(check: Check, before: Seen, after: Seen) -> CheckResult:  # noqa: ARG001 - every judge takes both runs
+    what = "no checkpoint holds NaN or Inf"
+    rows = after.context.checkpoints
+    if not rows:
+        return _result(what, "unknown", "the new run left no checkpoint")
+    bad = next((row for row in rows if row.not_finite), None)
+    if bad is not None:
+        place = Citation(claim="values that are not finite", source=bad.path, locator=f"tensor {bad.not_finite[0].split(':')[0]}")
+        return _result(what, "failed", f"`{bad.path}`: {bad.not_finite[0]}", placed("after", place))
+    return _result(what, "passed", f"{len(rows)} checkpoints were searched")
+
+
+def _series_text(check: Check, name: str) -> str:
+    if check.relation == "finite":
+        return f"every value of `{name}` is finite"
+    if check.relation == "better":
+        return f"`{name}` does better than in the old run"
+    where = f" from {check.axis} {check.at:g} on" if check.at is not None else " at its end" if check.over == "end" else ""
+    return f"`{name}` stays {check.relation} {check.value:.4g}{where}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names[:4])
+
+
+_JUDGES = {"gone": _gone, "past": _past, "series": _series, "error": _error, "checkpoints": _checkpoints}

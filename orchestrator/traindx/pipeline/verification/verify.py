@@ -1,0 +1,149 @@
+"""The verdict on a fix: confirmed, refuted or inconclusive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from traindx.contract import SEVERITIES, Check, CheckResult, Diagnosis, PairCitation, RootCause, Verification
+from traindx.contract.check import Verdict
+from traindx.diagnosis.catalog import Catalog, load_catalog
+from traindx.diagnosis.checks.fill import filled
+from traindx.errors import UnknownName, UnreadableInput, UsageError
+from traindx.pipeline.verification.judge import judge, placed
+from traindx.pipeline.verification.seen import Seen, see
+
+SLIGHT = SEVERITIES[0]
+"""what is no failure: a run that could have gone on for longer"""
+LARGEST_DIAGNOSIS = 64 << 20
+
+
+def verify(
+    path: str | Path, fixed: str | Path, message: str = "", *, diagnosis: Diagnosis | None = None, cause: str = ""
+) -> Verification:
+    """Check on the run `fixed` whether the fix for `path` did what it promised; both are only read.
+
+    Args:
+        path: the run that went wrong.
+        fixed: the run with the fix.
+        message: what you saw in the first one.
+        diagnosis: its diagnosis, where there is one already.
+        cause: which of the diagnosed causes the fix is for; the first one by default.
+
+    Raises:
+        TraindxError: a run cannot be read, or no cause was found in the first one.
+    """
+    before = see(path, message)
+    chosen = _chosen(diagnosis or before.diagnosis, cause, path)
+    after = see(fixed, "")
+    return verdict(chosen, before, after, load_catalog())
+
+
+def read_diagnosis(path: str | Path) -> Diagnosis:
+    """A diagnosis as `diagnose --json` prints it; raises `UnreadableInput`."""
+    try:
+        if Path(path).stat().st_size > LARGEST_DIAGNOSIS:
+            raise UnreadableInput(path, "it is too large to be a diagnosis")
+        return Diagnosis.model_validate_json(Path(path).read_bytes())
+    except OSError as error:
+        raise UnreadableInput(path, (error.strerror or "cannot be opened").lower()) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UnreadableInput(path, f"it is no diagnosis (`{where}`: {first['msg'].lower()})") from None
+
+
+def verdict(cause: RootCause, before: Seen, after: Seen, catalog: Catalog) -> Verification:
+    """Hold every check of a cause against the two runs, and weigh them together."""
+    mode = catalog.get(cause.id)
+    checks = cause.fix.checks or (filled(mode, {}) if mode is not None else [Check(kind="past"), Check(kind="error")])
+    followers = set(mode.leads_to) if mode is not None else set()
+    results = [_same_task(before, after), *(judge(check, before, after) for check in checks)]
+    results += [_not_named(cause, after), *_no_other(cause, after, followers)]
+    outcomes = {row.outcome for row in results}
+    found: Verdict = "refuted" if "failed" in outcomes else "inconclusive" if "unknown" in outcomes else "confirmed"
+    return Verification(
+        verdict=found,
+        summary=_summary(found, cause, results),
+        cause=cause.id,
+        verify=cause.fix.verify,
+        before=before.path,
+        after=after.path,
+        checks=[row for row in results if row.why],
+    )
+
+
+def _chosen(diagnosis: Diagnosis, wanted: str, path: str | Path) -> RootCause:
+    causes = {cause.id: cause for cause in diagnosis.root_causes}
+    if wanted:
+        if wanted not in causes:
+            raise UnknownName(f"cause in the diagnosis of `{path}`", wanted, causes)
+        return causes[wanted]
+    first = next((cause for cause in diagnosis.root_causes if cause.likely), None)
+    if first is None:
+        raise UsageError(f"`{path}` shows no cause that a fix could be for ({diagnosis.summary.rstrip('.')})")
+    return first
+
+
+def _same_task(before: Seen, after: Seen) -> CheckResult:
+    """Whether the new run measures what the old one is judged by."""
+    old = before.judged
+    what = "both runs log the same curve"
+    if old is None:
+        return CheckResult(what=what, outcome="passed", why="")
+    if after.like(old) is None:
+        others = ", ".join(f"`{one.summary.name}`" for one in after.curves[:4]) or "nothing"
+        why = f"the old run is judged by `{old.summary.name}` per {old.summary.axis}, the new one logged {others}"
+        return CheckResult(what=what, outcome="unknown", why=why)
+    return CheckResult(what=what, outcome="passed", why=f"`{old.summary.name}` per {old.summary.axis}")
+
+
+def _not_named(cause: RootCause, after: Seen) -> CheckResult:
+    """Whether the new run's own diagnosis finds the cause again."""
+    what = f"`{cause.name}` is not found in the new run"
+    again = next((one for one in after.diagnosis.root_causes if one.likely and one.name == cause.name), None)
+    if again is None:
+        return CheckResult(what=what, outcome="passed", why=f"its diagnosis: {after.diagnosis.summary}")
+    return CheckResult(what=what, outcome="failed", why=again.issue, evidence=_places(again))
+
+
+def _no_other(cause: RootCause, after: Seen, followers: set[str]) -> list[CheckResult]:
+    """Another failure of the new run: what the cause leads to refutes the fix, anything else leaves it open."""
+    others = [
+        one
+        for one in after.diagnosis.root_causes
+        if one.likely and one.name != cause.name and one.severity != SLIGHT
+    ]
+    if not others:
+        return [CheckResult(what="the new run fails in no other way", outcome="passed", why=after.diagnosis.summary)]
+    first = others[0]
+    stays = first.id in followers
+    why = f"it shows `{first.name}`: {first.issue}" + (f", which `{cause.name}` leads to" if stays else "")
+    what = "the new run fails in no other way"
+    return [CheckResult(what=what, outcome="failed" if stays else "unknown", why=why, evidence=_places(first))]
+
+
+def _places(cause: RootCause) -> list[PairCitation]:
+    pieces = [piece for piece in cause.evidence if piece.kind != "contrary"][:2]
+    return [placed("after", _citation(piece)) for piece in pieces]
+
+
+def _citation(piece: object) -> PairCitation:
+    rows = {name: getattr(piece, name) for name in ("claim", "source", "locator", "quote")}
+    return PairCitation.model_validate({**rows, "run": "after"})
+
+
+def _summary(found: Verdict, cause: RootCause, results: Sequence[CheckResult]) -> str:
+    if found == "confirmed":
+        return f"The fix for `{cause.name}` holds: {sum(bool(row.why) for row in results)} checks passed."
+    if found == "refuted":
+        first = next(row for row in results if row.outcome == "failed")
+        return f"The fix for `{cause.name}` did not help: {first.what} does not hold ({first.why})."
+    gone = not any(row.outcome == "unknown" for row in results[:-1])
+    last = results[-1]
+    if gone and last.outcome == "unknown":
+        return f"The cause `{cause.name}` is gone, but the new run fails: {last.why}."
+    first = next(row for row in results if row.outcome == "unknown")
+    return f"Not shown either way for `{cause.name}`: {first.why}."
