@@ -27,7 +27,23 @@ from traindx.cli import (
 )
 from traindx.errors import UsageError, did_you_mean
 
-COMMANDS = (diagnose, review, gather, chat, replay, agents, tools, tool, explain, probe, verify, demo, eval, schema, completion)
+COMMANDS = (
+    diagnose,
+    review,
+    gather,
+    chat,
+    replay,
+    agents,
+    tools,
+    tool,
+    explain,
+    probe,
+    verify,
+    demo,
+    eval,
+    schema,
+    completion,
+)
 
 CONFIGURED = ("diagnose", "gather", "chat")
 """commands that take defaults from the project's settings; the others behave the same everywhere"""

@@ -54,6 +54,8 @@ def _text(found: Verification) -> str:
         rows += [f"To verify: {found.verify}", ""]
     for check in found.checks:
         rows.append(f"  {marks[check.outcome]} {check.what}: {check.why}")
-        rows += [f"       {one.run}: {one.source}, {one.locator}" + (f"  `{one.quote}`" if one.quote else "")
-                 for one in check.evidence]
+        rows += [
+            f"       {one.run}: {one.source}, {one.locator}" + (f"  `{one.quote}`" if one.quote else "")
+            for one in check.evidence
+        ]
     return "\n".join(visible(row) for row in rows) + "\n"

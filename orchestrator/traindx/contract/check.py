@@ -9,7 +9,7 @@ from pydantic import Field
 from traindx.contract.signal import Citation
 from traindx.contract.value import Value
 
-Relation = Literal["below", "above", "finite", "better"]
+Relation = Literal["below", "above", "finite", "better", "steadier"]
 Outcome = Literal["passed", "failed", "unknown"]
 Verdict = Literal["confirmed", "refuted", "inconclusive"]
 

@@ -132,7 +132,9 @@ class FailureMode(Hypothesis):
         for check in given:
             for name in check.gone if isinstance(check.gone, tuple) else ():
                 if name not in known:
-                    raise ValueError(f"`gone` names `{name}`, which does not stand under `for`.{did_you_mean(name, known)}")
+                    raise ValueError(
+                        f"`gone` names `{name}`, which does not stand under `for`.{did_you_mean(name, known)}"
+                    )
         return given
 
     @cached_property

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 SUBJECTS = ("gone", "past", "series", "error", "checkpoints")
-RELATIONS = ("below", "above", "finite", "better")
+RELATIONS = ("below", "above", "finite", "better", "steadier")
 
 
 class DeclaredCheck(BaseModel):
@@ -26,6 +26,7 @@ class DeclaredCheck(BaseModel):
     above: str | None = None
     finite: bool = Field(default=False, description="whether every value must be finite")
     better: bool = Field(default=False, description="whether it must do better than the old run at the same place")
+    steadier: bool = Field(default=False, description="whether it must swing less than in the old run")
     over: Literal["whole", "end"] = "whole"
     since: str | None = Field(default=None, description="a fact that names the place from which the series counts")
     error: Literal["none"] | None = Field(default=None, description="the new run must not end in an error")

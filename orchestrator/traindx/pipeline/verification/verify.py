@@ -112,9 +112,7 @@ def _not_named(cause: RootCause, after: Seen) -> CheckResult:
 def _no_other(cause: RootCause, after: Seen, followers: set[str]) -> list[CheckResult]:
     """Another failure of the new run: what the cause leads to refutes the fix, anything else leaves it open."""
     others = [
-        one
-        for one in after.diagnosis.root_causes
-        if one.likely and one.name != cause.name and one.severity != SLIGHT
+        one for one in after.diagnosis.root_causes if one.likely and one.name != cause.name and one.severity != SLIGHT
     ]
     if not others:
         return [CheckResult(what="the new run fails in no other way", outcome="passed", why=after.diagnosis.summary)]
@@ -140,7 +138,7 @@ def _summary(found: Verdict, cause: RootCause, results: Sequence[CheckResult]) -
         return f"The fix for `{cause.name}` holds: {sum(bool(row.why) for row in results)} checks passed."
     if found == "refuted":
         first = next(row for row in results if row.outcome == "failed")
-        return f"The fix for `{cause.name}` did not help: {first.what} does not hold ({first.why})."
+        return f"The fix for `{cause.name}` did not do what it promised: {first.why.rstrip('.')}."
     gone = not any(row.outcome == "unknown" for row in results[:-1])
     last = results[-1]
     if gone and last.outcome == "unknown":

@@ -1,0 +1,64 @@
+"""What `traindx verify` says to every broken run and its repaired twin, and to the broken run against itself.
+
+`python benchmarks/verify.py [CASE ...]`: a twin should confirm the fix, the same run should refute it.
+"""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+from traindx.definitions.content import EXAMPLES
+from traindx.diagnosis.catalog import load_catalog
+from traindx.errors import TraindxError
+from traindx.evaluation.case import find_cases
+from traindx.pipeline.verification.seen import Seen, see
+from traindx.pipeline.verification.verify import verdict
+
+CORPUS = Path(__file__).parent / "corpus"
+TWIN = "-healthy"
+
+
+def pairs() -> dict[str, tuple[Path, Path, str]]:
+    """Name -> the broken run, the repaired one, what the user saw."""
+    cases = {case.name: case for case in find_cases(CORPUS)}
+    found = {
+        name: (case.run, cases[name + TWIN].run, case.truth.message)
+        for name, case in cases.items()
+        if name + TWIN in cases
+    }
+    found["schedule-change"] = (EXAMPLES / "schedule-change", EXAMPLES / "schedule-change-healthy", "")
+    lstm = EXAMPLES / "frequency-lstm"
+    for run in sorted(lstm.iterdir()):
+        if run.is_dir() and run.name != "correct":
+            found[run.name] = (run, lstm / "correct", "")
+    return found
+
+
+def main(names: list[str]) -> None:
+    """Print a line for each pair, and the totals."""
+    catalog, said = load_catalog(), Counter[str]()
+    print(f"{'case':32} {'cause':28} {'twin':14} {'itself':14} why not confirmed")
+    for name, (broken, repaired, message) in pairs().items():
+        if names and name not in names:
+            continue
+        try:
+            before, after = see(broken, message), see(repaired, "")
+        except TraindxError as error:
+            print(f"{name:32} {error}")
+            said["not compared"] += 1
+            continue
+        cause = next((one for one in before.diagnosis.root_causes if one.likely), None)
+        if cause is None:
+            print(f"{name:32} no cause was found")
+            said["no cause"] += 1
+            continue
+        twin, itself = verdict(cause, before, after, catalog), verdict(cause, before, before, catalog)
+        said[f"twin {twin.verdict}"] += 1
+        said[f"itself {itself.verdict}"] += 1
+        why = "" if twin.verdict == "confirmed" else twin.summary
+        print(f"{name:32} {cause.id:28} {twin.verdict:14} {itself.verdict:14} {why}")
+    print("\n" + "\n".join(f"{count:4} {what}" for what, count in sorted(said.items())))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
