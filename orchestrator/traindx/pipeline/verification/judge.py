@@ -20,6 +20,8 @@ STRETCH = 0.1
 """the part of a curve that its level is measured over"""
 AT_LEAST = 0.02
 """a level has to be better by this part to be called better: seeds alone bring about a percent or so"""
+SMOOTHED = 0.05
+"""the part of a curve that a limit is held against at once: a point of a curve by epoch, some of one by step"""
 FEWEST_STEPS = 8
 ERRORS = "error-"
 
@@ -113,21 +115,26 @@ def _series(check: Check, before: Seen, after: Seen) -> CheckResult:
         chosen = chosen[-max(1, round(len(chosen) * STRETCH)) :]
     if not chosen:
         return _result(what, "unknown", f"`{name}` ends before {check.axis} {check.at:g}")
-    bad = [index for index in chosen if not _holds(check, new.values[index])]
-    if bad:
-        return _result(
-            what,
-            "failed",
-            f"it does not hold at {new.summary.axis} {new.at[bad[0]]:.10g}",
-            placed("after", new.cite(bad[0], f"`{name}` is {new.values[bad[0]]:.4g} here")),
-        )
-    worst = max(chosen, key=lambda index: new.values[index] * (-1 if check.relation == "above" else 1))
+    values = _smoothed([new.values[index] for index in chosen]) if check.value is not None else new.values
+    rows = list(zip(chosen, values, strict=True)) if check.value is not None else [(at, values[at]) for at in chosen]
+    bad = next(((index, value) for index, value in rows if not _holds(check, value)), None)
+    if bad is not None:
+        why = f"`{name}` is {bad[1]:.4g} at {new.summary.axis} {new.at[bad[0]]:.10g}"
+        return _result(what, "failed", why, placed("after", new.cite(bad[0], "the first point that breaks it")))
+    worst = max(rows, key=lambda row: row[1] * (-1 if check.relation == "above" else 1))[0]
+    highest = "lowest" if check.relation == "above" else "highest"
     return _result(
         what,
         "passed",
         f"it holds in all {len(chosen)} points",
-        placed("after", new.cite(worst, f"the {'lowest' if check.relation == 'above' else 'highest'} value")),
+        placed("after", new.cite(worst, f"the {highest} value")),
     )
+
+
+def _smoothed(values: Sequence[float]) -> list[float]:
+    """The running mean over whole windows: a loss that is logged by step has single batches far off its level."""
+    width = max(1, round(len(values) * SMOOTHED))
+    return [fmean(values[max(0, at - width + 1) : max(at + 1, width)]) for at in range(len(values))]
 
 
 def _holds(check: Check, value: float) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ from traindx.vocabulary.metrics import normalise
 
 METRICS = "extract_training_metrics"
 MOST_POINTS = 4_000
+# What an agent is judged by: the loss of a policy gradient says nothing about how well it acts.
+_RETURN = re.compile(r"(?:^|[^a-z])(?:returns?|rewards?|rew)(?:[^a-z]|$)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,9 @@ class Seen:
 
     @property
     def judged(self) -> Curve | None:
-        """The curve that the run is judged by; else its first loss, or the one that its first cause shows in."""
+        """The curve that the run is judged by; else an agent's return, a loss, or the one that its first cause shows in."""
         found = next((one for one in self.curves if one.summary.judged), None)
+        found = found or next((one for one in self.curves if _RETURN.search(one.summary.name)), None)
         return found or next((one for one in self.curves if one.summary.loss), None) or self._cited
 
     @property
