@@ -11,7 +11,7 @@ from traindx.definitions.content import EXAMPLES
 from traindx.diagnosis.catalog import load_catalog
 from traindx.errors import TraindxError
 from traindx.evaluation.case import find_cases
-from traindx.pipeline.verification.seen import Seen, see
+from traindx.pipeline.verification.seen import see
 from traindx.pipeline.verification.verify import verdict
 
 CORPUS = Path(__file__).parent / "corpus"

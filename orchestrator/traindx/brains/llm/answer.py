@@ -13,11 +13,11 @@ from traindx.brains.interface import Case
 from traindx.brains.llm.submission import LeadVerdict, Section, SubmittedCause, SubmittedEvidence, SubmittedFix
 from traindx.contract import LIKELY, OTHER, Evidence, Fact, Fix, RootCause, Signal, Status
 from traindx.diagnosis.catalog import FailureMode
+from traindx.diagnosis.checks.fill import filled
 from traindx.diagnosis.evidence import opened
 from traindx.diagnosis.evidence.fixes import objections
 from traindx.diagnosis.findings import Contested, Excluded
 from traindx.diagnosis.neighbours import meant
-from traindx.diagnosis.checks.fill import filled
 from traindx.diagnosis.wording import fix_for
 
 MOST_CAUSES, MOST_EVIDENCE, MOST_ROWS = 5, 12, 20

@@ -27,7 +27,7 @@ from traindx.runtime.sandbox.landlock import landlock_version
 _BOOT = "import sys; sys.path[:] = [sys.argv[2], *filter(None, sys.path)]; " + (
     "from traindx.monitor.probing.inside import main; sys.path.pop(0); main(sys.argv[1])"
 )
-_DEVICES = ("/dev/null", "/dev/zero", "/dev/shm", "/dev/tty", "/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia-uvm")
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/shm", "/dev/tty", "/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia-uvm")  # noqa: S108 - loaders share memory there
 _LOOK = 0.1
 _IMPORTS = 60.0
 """seconds for torch and the script's own imports, before its time begins to count against it here"""

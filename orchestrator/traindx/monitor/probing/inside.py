@@ -138,7 +138,7 @@ def _seed(seed: int) -> None:
     import torch
 
     random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002 - the global generator is what scripts use
+    np.random.seed(seed)
     torch.manual_seed(seed)
 
 

@@ -1,4 +1,4 @@
-"""The recurrent calls of a training, window by window: what state each got, where that came from, what graph it carries."""
+"""The recurrent calls of a training: what state each got, where that came from, what graph it carries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from traindx.monitor.probing.frames import Named, here, name_of
 from traindx.monitor.probing.graphs import NOTHING, Reach, mark, reach, tensors_in
 from traindx.monitor.probing.watching import ModuleCall
 
-PARTS = {"LSTM": ("h", "c"), "LSTMCell": ("h", "c")}
+PARTS: dict[str, tuple[str, ...]] = {"LSTM": ("h", "c"), "LSTMCell": ("h", "c")}
 _MOST_CALLS = 4_000
 
 
@@ -67,7 +67,8 @@ class Layer:
         """The user's own name of a part of the state, or what it is in the layer."""
         if part in self.names:
             return self.names[part].name
-        return PARTS.get(self.kind, ("state",) * 8)[part] if part < len(PARTS.get(self.kind, ("",) * 8)) else "state"
+        parts = PARTS.get(self.kind, ())
+        return parts[part] if part < len(parts) else "state"
 
     def saw_detach(self, source: Any) -> None:
         """Remember that a part of the latest output was detached, and where."""

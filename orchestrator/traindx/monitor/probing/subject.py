@@ -6,6 +6,8 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import Field
+
 from traindx.contract import Value
 from traindx.errors import UnreadableInput, UsageError
 from traindx.monitor.probing.watching import Bounds
@@ -41,7 +43,7 @@ class Request(Value):
 
     probe: str
     script: str = ""
-    arguments: list[str] = []
+    arguments: list[str] = Field(default_factory=list)
     target: str = ""
     bounds: Bounds
     writable: list[str]

@@ -66,7 +66,7 @@ class Seen:
 
     @property
     def judged(self) -> Curve | None:
-        """The curve that the run is judged by; else an agent's return, a loss, or the one that its first cause shows in."""
+        """The curve that the run is judged by; else an agent's return, a loss, or where its cause shows."""
         found = next((one for one in self.curves if one.summary.judged), None)
         found = found or next((one for one in self.curves if _RETURN.search(one.summary.name)), None)
         return found or next((one for one in self.curves if one.summary.loss), None) or self._cited
