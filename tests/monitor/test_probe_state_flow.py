@@ -152,7 +152,8 @@ def test_a_cell_cut_at_every_step_of_a_window_has_no_gradient_through_time() -> 
             h.square().mean().backward()
             optimizer.step()
 
-        return probe_state_flow(step)
+        found: StateFlow = probe_state_flow(step)
+        return found
 
     assert ids(made(cut=True)) == ["probed-state-detached-too-early"]
     assert ids(made(cut=False)) == []

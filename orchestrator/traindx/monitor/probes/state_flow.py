@@ -3,8 +3,8 @@
 ## What it does
 Watches every recurrent layer (`nn.LSTM`, `nn.GRU`, `nn.RNN`, their cells, and modules that get their own output back)
 for some steps, and measures the autograd graph behind the state that each call is given. Loaders end their epochs
-early, so that the start of an epoch is seen too. A backward pass that fails because the graph of an earlier step is gone
-is skipped, so that the growth can be measured.
+early, so that the start of an epoch is seen too. A backward pass that fails because the graph of an earlier step is
+gone is skipped, so that the growth can be measured.
 
 ## How to read it
 A depth that grows with every step proves that nothing detaches the state: the tensor is named as the script names it.

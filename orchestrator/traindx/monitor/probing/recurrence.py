@@ -241,10 +241,10 @@ def _length(call: ModuleCall) -> int:
     sizes = getattr(first, "batch_sizes", None)
     if sizes is not None:
         return len(sizes)
-    shape = getattr(first, "shape", ())
+    shape: list[int] = list(getattr(first, "shape", []))
     if len(shape) == 2:
-        return int(shape[0])
-    return int(shape[1 if call.module.batch_first else 0]) if len(shape) == 3 else 1
+        return shape[0]
+    return shape[1 if call.module.batch_first else 0] if len(shape) == 3 else 1
 
 
 def _seen(tensor: Any, outputs: Sequence[Any]) -> PartSeen:

@@ -26,18 +26,22 @@ class Heard:
 
 
 def first_calls(layer: Layer) -> list[CallSeen]:
+    """The first call of each window."""
     return [call for call in layer.calls if call.place_in_window == 0]
 
 
 def parts_of(layer: Layer) -> int:
+    """How many tensors its state has."""
     return max((len(call.parts) for call in layer.calls), default=0)
 
 
 def layer_name(layer: Layer) -> str:
+    """`lstm (LSTM)`: the script's own name, and what it is."""
     return f"{layer.named.name} ({layer.kind})" if layer.named and layer.named.name else layer.kind
 
 
 def faults(layer: Layer, heard: Heard) -> Iterator[Signal]:
+    """What is wrong with the state of a layer; nothing where nothing is proven."""
     growing = [part for part in range(parts_of(layer)) if _grows(layer, part, failed=bool(heard.skipped))]
     if growing:
         yield _undetached(layer, growing, heard)
@@ -140,13 +144,15 @@ def _order(layer: Layer) -> Iterator[Signal]:
 
 
 def sound(layer: Layer) -> Iterator[Signal]:
+    """That a state is carried on without a graph, where it is."""
     calls = first_calls(layer)
     carried = [call for call in calls if call.given and all(part.carried for part in call.parts)]
     clean = all(not behind(call, part) for call in calls for part in range(len(call.parts)))
     named = layer.names.get(0) or layer.place
     if layer.builtin and len(carried) >= FEWEST and clean:
         starts = sum(call.restarted for call in layer.calls)
-        said = f"`{layer.part_name(0)}` went through {len(calls)} steps without a graph; the data started again {starts} times"
+        said = f"`{layer.part_name(0)}` went through {len(calls)} steps without a graph"
+        said += f", over {starts} new starts of the data" if starts else ""
         yield finding("probed-state-sound", said, _cited(said, named))
 
 
