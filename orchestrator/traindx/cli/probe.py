@@ -46,7 +46,7 @@ def add_subject_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--script", metavar="FILE", help="the training script; its arguments follow after `--`")
     parser.add_argument("--target", metavar="MODULE:FUNCTION", help="a function that returns what the probe takes")
     parser.add_argument("--folder", metavar="DIR", help="what is copied (default: the current folder, or the script's)")
-    parser.add_argument("--steps", type=int, metavar="N", help="stop after N optimizer steps (default: 24)")
+    parser.add_argument("--steps", type=int, metavar="N", help="stop after N steps (default: as the probe needs)")
     parser.add_argument("--epoch-batches", type=int, metavar="N", help="loaders end their epoch after N (default: 8)")
     parser.add_argument("--max-seconds", type=amount, metavar="S", help="the longest it may run (default: 120)")
     parser.add_argument(
@@ -89,7 +89,7 @@ def probed(probe: Probe, args: argparse.Namespace) -> ToolResult:
     from traindx.monitor.probing.child import run_child
     from traindx.monitor.probing.scratch import Plan
 
-    subject = subject_from(args)
+    subject = subject_from(args, probe)
     if subject.script and probe.watch is None:
         raise UsageError(f"`{probe.name}` needs objects: give `--target MODULE:FUNCTION` (see `--explain`)")
     plan = Plan.of(subject.folder)
@@ -97,7 +97,7 @@ def probed(probe: Probe, args: argparse.Namespace) -> ToolResult:
     return run_child(probe, subject, plan)
 
 
-def subject_from(args: argparse.Namespace) -> Subject:
+def subject_from(args: argparse.Namespace, probe: Probe) -> Subject:
     """The script or target, with its limits."""
     from pydantic import ValidationError
 
@@ -106,7 +106,8 @@ def subject_from(args: argparse.Namespace) -> Subject:
 
     given = {"steps": args.steps, "epoch_batches": args.epoch_batches, "seconds": args.max_seconds}
     try:
-        bounds = Bounds.model_validate({name: value for name, value in given.items() if value is not None})
+        chosen = {name: value for name, value in given.items() if value is not None}
+        bounds = Bounds.model_validate({**probe.bounds.model_dump(), **chosen})
     except ValidationError as error:
         problem = error.errors()[0]
         raise UsageError(f"`--{str(problem['loc'][0]).replace('_', '-')}`: {problem['msg'].lower()}") from None

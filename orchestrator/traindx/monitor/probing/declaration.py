@@ -16,7 +16,7 @@ from pydantic import Field
 
 from traindx.contract import Citation, Fact, Signal, SignalKind
 from traindx.errors import UnknownName
-from traindx.monitor.probing.watching import Watch
+from traindx.monitor.probing.watching import Bounds, Watch
 from traindx.runtime import ToolOutput
 
 FOLDER = Path(__file__).parents[1] / "probes"
@@ -61,6 +61,11 @@ class Probe:
     def watch(self) -> Callable[[], Watch] | None:
         """What listens to an unchanged script; None where the probe needs objects."""
         return getattr(self.module, "WATCH", None)
+
+    @property
+    def bounds(self) -> Bounds:
+        """How much of a training it watches, unless the user says otherwise."""
+        return Bounds(steps=getattr(self.module, "STEPS", Bounds().steps))
 
     @property
     def repeats(self) -> int:

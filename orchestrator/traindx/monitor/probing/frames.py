@@ -44,7 +44,7 @@ def user_frames() -> Iterator[FrameType]:
     for _ in range(_MOST_FRAMES * 8):
         if frame is None:
             return
-        if _is_users(frame.f_code.co_filename):
+        if is_users(frame.f_code.co_filename):
             yield frame
         frame = frame.f_back
 
@@ -81,7 +81,8 @@ def shown_path(filename: str) -> str:
         return path.as_posix()
 
 
-def _is_users(filename: str) -> bool:
+def is_users(filename: str) -> bool:
+    """Whether a file belongs to no library."""
     return not filename.startswith(("<frozen", "<string")) and not filename.startswith(_LIBRARIES)
 
 
