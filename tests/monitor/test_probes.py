@@ -124,7 +124,7 @@ def test_a_network_that_cannot_learn_does_not_learn_one_batch() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lr", "signal"), [(0.9, "probed-lr-too-high"), (1e-3, "probed-lr-fits"), (1e-7, "probed-lr-too-low")]
+    ("lr", "signal"), [(0.9, "probed-lr-too-high"), (1e-4, "probed-lr-fits"), (1e-7, "probed-lr-too-low")]
 )
 def test_a_rate_is_held_against_where_the_loss_breaks(lr: float, signal: str) -> None:
     torch.manual_seed(0)

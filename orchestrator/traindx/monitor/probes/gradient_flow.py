@@ -6,7 +6,8 @@ there is one at all. With objects: one backward pass through a copy of the model
 
 ## How to read it
 A layer that was called and has no gradient is cut off. A factor of more than a thousand between the first and the last
-layer is vanishing (the first is the weaker) or exploding, as is a gradient a thousand times its weights. Parameters that no optimizer holds never learn.
+layer is vanishing (the first is the weaker) or exploding, as is a gradient a thousand times its weights. Parameters
+that no optimizer holds never learn.
 
 ## Limits
 The gradient is seen as the optimizer gets it: after clipping, and with the scale of mixed precision where the script
@@ -174,10 +175,11 @@ def _faults(layers: list[LayerGradient], matrices: list[str]) -> Iterator[Signal
     if broken:
         yield finding("probed-gradient-exploding", f"the gradient of {_listed(broken)} is not finite", layer=broken[0])
         return
-    thrown = [one for one in layers if one.rms and one.name in matrices and one.rms > FACTOR * one.weights > 0]
-    if thrown:
-        said = f"the gradient of `{thrown[0].name}` is {thrown[0].rms / thrown[0].weights:.3g} times its weights"
-        yield finding("probed-gradient-exploding", said, layer=thrown[0].name)
+    sizes = [(one.name, one.rms / one.weights) for one in layers if one.rms and one.weights and one.name in matrices]
+    thrown = next((row for row in sizes if row[1] > FACTOR), None)
+    if thrown is not None:
+        said = f"the gradient of `{thrown[0]}` is {thrown[1]:.3g} times its weights"
+        yield finding("probed-gradient-exploding", said, layer=thrown[0])
         return
     chosen = [(one.name, one.rms) for one in layers if one.name in matrices and one.rms]
     if len(chosen) < 2:

@@ -6,6 +6,8 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from traindx.monitor.probing.frames import Named, is_users, shown_path, user_frames
@@ -13,6 +15,7 @@ from traindx.monitor.probing.graphs import reach
 
 MOST_OBJECTS = 20_000
 DEEPEST = 5
+_PLAIN = (str, bytes, int, float, complex, bool, type(None), type, FunctionType, BuiltinFunctionType, ModuleType)
 _CONTAINERS = (list, tuple, set, frozenset, deque)
 
 
@@ -45,12 +48,12 @@ def _names() -> Iterator[tuple[str, Any, Named]]:
         place = Named("", shown_path(frame.f_code.co_filename), frame.f_lineno, frame.f_code.co_name)
         for name, value in list(frame.f_locals.items()):
             yield name, value, place
+    below = str(Path.cwd())
     for module in list(sys.modules.values()):
         filename = getattr(module, "__file__", None)
-        if filename and is_users(filename):
-            for name, value in list(vars(module).items()):
-                if not name.startswith("__"):
-                    yield name, value, Named("", shown_path(filename), 0, "")
+        if filename and filename.startswith(below) and is_users(filename):
+            place = Named("", shown_path(filename), 0, "")
+            yield from ((name, value, place) for name, value in list(vars(module).items()) if not name.startswith("__"))
 
 
 def _walk(name: str, value: Any, place: Named, found: dict[str, Holding], seen: set[int]) -> None:
@@ -58,7 +61,7 @@ def _walk(name: str, value: Any, place: Named, found: dict[str, Holding], seen: 
     waiting = deque([(name, value, 0)])
     while waiting and len(seen) < MOST_OBJECTS:
         path, one, depth = waiting.popleft()
-        if id(one) in seen and not _is_tensor(one):
+        if isinstance(one, _PLAIN) or (id(one) in seen and not _is_tensor(one)):
             continue
         seen.add(id(one))
         if _is_tensor(one) or _is_array(one):
@@ -72,8 +75,10 @@ def _parts(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
         yield from ((f"{path}[{key!r}]" if isinstance(key, str) else f"{path}[…]", part) for key, part in value.items())
     elif isinstance(value, _CONTAINERS):
-        yield from ((path if path.endswith("[…]") else f"{path}[…]", part) for part in list(value))
-    elif hasattr(value, "__dict__") and not isinstance(value, type) and type(value).__name__ != "module":
+        # A list of numbers or words has no end in a data set, and holds no tensor.
+        if value and not isinstance(next(iter(value)), _PLAIN):
+            yield from ((path if path.endswith("[…]") else f"{path}[…]", part) for part in list(value))
+    elif hasattr(value, "__dict__") and not type(value).__module__.startswith("traindx."):
         yield from ((f"{path}.{name}", part) for name, part in list(vars(value).items()))
 
 
