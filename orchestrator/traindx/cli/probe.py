@@ -37,8 +37,7 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
     parser.add_argument("--explain", action="store_true", help="print what the probe does and how to read it")
     parser.add_argument("--output", type=target, metavar="FILE", help="also write the result to FILE, as JSON")
     add_subject_options(parser)
-    parser.add_argument("arguments", metavar="-- ARGS", nargs="*", help="arguments of the script, after `--`")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, arguments=[])
 
 
 def add_subject_options(parser: argparse.ArgumentParser) -> None:

@@ -55,6 +55,7 @@ class InputWatch(Watch):
         self.bounds = bounds or Bounds(steps=STEPS)
         self.found: InputDependence | None = None
         self.why = "no model was called with a tensor of at least two samples"
+        self.steps = 0
         self._call: ModuleCall | None = None
 
     def called(self, call: ModuleCall) -> None:
@@ -67,6 +68,7 @@ class InputWatch(Watch):
 
     def step_ended(self, optimizer: Any) -> None:  # noqa: ARG002 - every optimizer counts
         """Try it out once the weights have moved."""
+        self.steps += 1
         if self._call is not None and self.found is None:
             module, rest, named = self._call.module, self._call.args[1:], dict(self._call.kwargs)
             self.found = _tried(module, self._call.args[0], rest, named)
@@ -75,7 +77,7 @@ class InputWatch(Watch):
         """What was found."""
         if self.found is None:
             raise NoData(self.why)
-        return self.found
+        return self.found.model_copy(update={"steps": self.steps})
 
 
 WATCH = InputWatch

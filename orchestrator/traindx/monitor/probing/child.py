@@ -11,7 +11,6 @@ import threading
 import time
 from collections import deque
 from pathlib import Path
-from typing import IO
 
 from pydantic import ValidationError
 
@@ -110,8 +109,7 @@ def _environment(scratch: Scratch) -> dict[str, str]:
 def _listen(process: subprocess.Popen[bytes], subject: Subject) -> tuple[bytes, str]:
     """Wait for the child; what it printed last, and why it was ended, where it was."""
     kept: deque[bytes] = deque()
-    assert process.stdout is not None  # noqa: S101 - it was asked for above
-    reader = threading.Thread(target=_keep, args=(process.stdout, kept), daemon=True)
+    reader = threading.Thread(target=_keep, args=(process, kept), daemon=True)
     reader.start()
     ends = time.monotonic() + subject.bounds.seconds + 3 * GRACE + _IMPORTS
     why = ""
@@ -128,14 +126,17 @@ def _listen(process: subprocess.Popen[bytes], subject: Subject) -> tuple[bytes, 
     return b"".join(kept), why
 
 
-def _keep(stream: IO[bytes], kept: deque[bytes]) -> None:
-    """Read all of it and keep the end, so that the child never waits for a full pipe."""
+def _keep(process: subprocess.Popen[bytes], kept: deque[bytes]) -> None:
+    """Read all of its output and keep the end, so that the child never waits for a full pipe."""
+    if process.stdout is None:
+        return
     size = 0
-    while piece := os.read(stream.fileno(), 1 << 16):
-        kept.append(piece)
-        size += len(piece)
-        while size - len(kept[0]) > MOST_KEPT:
-            size -= len(kept.popleft())
+    with process.stdout as stream:
+        while piece := os.read(stream.fileno(), 1 << 16):
+            kept.append(piece)
+            size += len(piece)
+            while size - len(kept[0]) > MOST_KEPT:
+                size -= len(kept.popleft())
 
 
 def _memory_mb(pid: int) -> float:

@@ -23,7 +23,7 @@ from traindx.monitor.probing.subject import Request
 from traindx.monitor.probing.watching import Stopped, Watch
 from traindx.runtime import NoData, ToolResult
 
-GRACE = 5.0
+GRACE = 3.0
 """seconds that a stopped script has for its own way out"""
 
 
@@ -54,7 +54,11 @@ def _watched(probe: Probe, request: Request) -> ToolResult:
     sys.argv = [request.script, *request.arguments]
     sys.path.insert(0, str(Path(request.script).resolve().parent))
     trouble = _trouble_of(lambda: instruments.run(lambda: runpy.run_path(request.script, run_name="__main__")))
-    return _answer(probe, watch, [*([trouble] if trouble else []), *([instruments.why] if instruments.why else [])])
+    result = _answer(probe, watch, [row for row in (trouble, instruments.why) if row])
+    if trouble and result.status == "no_data":
+        # A script that died cannot be said to have nothing to look at.
+        return result.model_copy(update={"status": "failed"})
+    return result
 
 
 def _called(probe: Probe, request: Request) -> ToolResult:
@@ -115,7 +119,7 @@ def _trouble_of(work: Callable[[], Any]) -> str:
 
 
 def _in_copy(filename: str) -> bool:
-    return not Path(shown_path(filename)).is_absolute()
+    return not filename.startswith("<") and not Path(shown_path(filename)).is_absolute()
 
 
 def _see_to_the_end(instruments: Instruments, probe: Probe, request: Request) -> None:
