@@ -27,6 +27,7 @@ from traindx.pipeline.guess import answered
 from traindx.pipeline.health import with_reasons
 from traindx.pipeline.inputs import OpenRun, open_part
 from traindx.pipeline.options import Choices
+from traindx.pipeline.probes import with_probes
 from traindx.pipeline.registry import Registry
 from traindx.pipeline.request import compile_phrases
 from traindx.pipeline.request.attempts import attempt_named, speaks_of_an_attempt
@@ -218,6 +219,7 @@ class Session:
         causes += await asyncio.to_thread(verify, unchecked, self.run.toolbelt, signals)
         name = self.brain.name if any(one.brain != "local" for one in findings) else "local"
         diagnosis = conclude(case.request, case.context, findings, causes, self._provenance(name))
+        diagnosis = with_probes(diagnosis, case.context, signals, self.run.scope.root)
         return answered(with_reasons(diagnosis, case.request, case.context, signals), case.request, case.context)
 
     def _done(self, diagnosis: Diagnosis) -> Diagnosis:

@@ -20,8 +20,8 @@ from typing import Any
 
 from pydantic import Field
 
-from traindx.contract import SignalKind, Value
-from traindx.monitor.probing.declaration import ProbeOutput, finding
+from traindx.contract import Value
+from traindx.monitor.probing.declaration import ProbeOutput, finding, measured
 from traindx.monitor.probing.graphs import tensors_in
 from traindx.monitor.probing.instruments import Instruments
 from traindx.monitor.probing.training import number, parameter_names, same_randomness
@@ -30,8 +30,8 @@ from traindx.runtime import NoData
 
 SETTLES: set[str] = set()
 SIGNALS = {
-    "probed-not-deterministic": SignalKind("measured: two runs with one seed part"),
-    "probed-deterministic": SignalKind("measured: two runs with one seed are the same to the last bit"),
+    "probed-not-deterministic": measured("two runs with one seed part"),
+    "probed-deterministic": measured("two runs with one seed are the same to the last bit"),
 }
 STEPS = 12
 REPEATS = 2

@@ -23,20 +23,20 @@ from typing import Any
 
 from pydantic import Field
 
-from traindx.contract import Signal, SignalKind, Value
-from traindx.monitor.probing.declaration import ProbeOutput, finding
+from traindx.contract import Signal, Value
+from traindx.monitor.probing.declaration import ProbeOutput, finding, measured, proven
 from traindx.monitor.probing.training import LossFunction, copied, loss_of, parameter_names, same_randomness
 from traindx.monitor.probing.watching import Bounds, ModuleCall, Watch
 from traindx.runtime import NoData
 
 SETTLES = {"vanishing-gradients", "exploding-gradients", "broken-gradient-path", "optimizer-missing-parameters"}
 SIGNALS = {
-    "probed-gradient-cut": SignalKind("measured: a layer that was called has no gradient"),
-    "probed-gradient-zero": SignalKind("measured: the gradient of a layer is exactly zero"),
-    "probed-gradient-vanishing": SignalKind("measured: the gradient of the first layers is lost on its way back"),
-    "probed-gradient-exploding": SignalKind("measured: the gradient grows on its way back, or is not finite"),
-    "probed-parameters-left-out": SignalKind("measured: trainable parameters that no optimizer holds"),
-    "probed-gradients-flow": SignalKind("measured: every layer gets a gradient of the same order"),
+    "probed-gradient-cut": proven("a layer that was called has no gradient"),
+    "probed-gradient-zero": measured("the gradient of a layer is exactly zero"),
+    "probed-gradient-vanishing": measured("the gradient of the first layers is lost on its way back"),
+    "probed-gradient-exploding": measured("the gradient grows on its way back, or is not finite"),
+    "probed-parameters-left-out": measured("trainable parameters that no optimizer holds"),
+    "probed-gradients-flow": measured("every layer gets a gradient of the same order"),
 }
 STEPS = 6
 FACTOR = 1_000.0

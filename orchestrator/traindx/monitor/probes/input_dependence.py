@@ -21,18 +21,18 @@ from typing import Any
 
 from pydantic import Field
 
-from traindx.contract import Signal, SignalKind
-from traindx.monitor.probing.declaration import ProbeOutput, finding
+from traindx.contract import Signal
+from traindx.monitor.probing.declaration import ProbeOutput, finding, measured
 from traindx.monitor.probing.training import copied, same_randomness, split
 from traindx.monitor.probing.watching import Bounds, ModuleCall, Watch
 from traindx.runtime import NoData
 
 SETTLES = {"constant-inputs", "missing-eval-mode", "wrong-softmax-dim"}
 SIGNALS = {
-    "probed-input-ignored": SignalKind("measured: the output does not depend on the input"),
-    "probed-neighbours-matter": SignalKind("measured: in evaluation mode, a sample's output depends on the others"),
-    "probed-future-matters": SignalKind("measured: the output at a time step depends on later ones"),
-    "probed-input-matters": SignalKind("measured: the output depends on the sample's own input, and on no neighbour"),
+    "probed-input-ignored": measured("the output does not depend on the input"),
+    "probed-neighbours-matter": measured("in evaluation mode, a sample's output depends on the others"),
+    "probed-future-matters": measured("the output at a time step depends on later ones"),
+    "probed-input-matters": measured("the output depends on the sample's own input, and on no neighbour"),
 }
 STEPS = 2
 TOLERANCE = 1e-5

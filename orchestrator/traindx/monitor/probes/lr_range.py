@@ -22,17 +22,17 @@ from typing import Any
 
 from pydantic import Field
 
-from traindx.contract import Signal, SignalKind
-from traindx.monitor.probing.declaration import ProbeOutput, finding
+from traindx.contract import Signal
+from traindx.monitor.probing.declaration import ProbeOutput, finding, measured
 from traindx.monitor.probing.training import LossFunction, copied, loss_of, number, same_randomness
 from traindx.monitor.probing.watching import Bounds, Watch
 from traindx.runtime import NoData
 
 SETTLES = {"learning-rate-too-high", "learning-rate-too-low"}
 SIGNALS = {
-    "probed-lr-too-high": SignalKind("measured: the run's learning rate lies where the loss breaks"),
-    "probed-lr-too-low": SignalKind("measured: the loss takes a learning rate a hundred times the run's"),
-    "probed-lr-fits": SignalKind("measured: the loss falls at the run's learning rate"),
+    "probed-lr-too-high": measured("the run's learning rate lies where the loss breaks"),
+    "probed-lr-too-low": measured("the loss takes a learning rate a hundred times the run's"),
+    "probed-lr-fits": measured("the loss falls at the run's learning rate"),
 }
 STEPS = 100
 LOW, HIGH = 1e-7, 1.0

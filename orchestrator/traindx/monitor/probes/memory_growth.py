@@ -21,8 +21,8 @@ from typing import Any
 
 from pydantic import Field
 
-from traindx.contract import Signal, SignalKind, Value
-from traindx.monitor.probing.declaration import ProbeOutput, finding
+from traindx.contract import Signal, Value
+from traindx.monitor.probing.declaration import ProbeOutput, finding, measured, proven
 from traindx.monitor.probing.frames import Named
 from traindx.monitor.probing.holdings import Holding, holdings
 from traindx.monitor.probing.instruments import Instruments
@@ -31,9 +31,9 @@ from traindx.runtime import NoData
 
 SETTLES = {"memory-leak", "graph-retained-leak"}
 SIGNALS = {
-    "probed-graph-kept": SignalKind("measured: a name keeps more graphs alive with every step"),
-    "probed-memory-kept": SignalKind("measured: a name holds more tensors with every step"),
-    "probed-memory-flat": SignalKind("measured: no name holds more from step to step"),
+    "probed-graph-kept": proven("a name keeps more graphs alive with every step"),
+    "probed-memory-kept": measured("a name holds more tensors with every step"),
+    "probed-memory-flat": measured("no name holds more from step to step"),
 }
 STEPS = 20
 FEWEST = 6

@@ -22,16 +22,15 @@ from typing import Any
 
 from pydantic import Field
 
-from traindx.contract import SignalKind
-from traindx.monitor.probing.declaration import ProbeOutput, finding
+from traindx.monitor.probing.declaration import ProbeOutput, finding, measured
 from traindx.monitor.probing.training import LossFunction, copied, loss_of, number, same_randomness
 from traindx.monitor.probing.watching import Bounds, Watch
 from traindx.runtime import NoData
 
 SETTLES = {"underfitting", "plateau-at-chance"}
 SIGNALS = {
-    "probed-one-batch-learnt": SignalKind("measured: the model learns a single batch by heart"),
-    "probed-one-batch-not-learnt": SignalKind("measured: the model does not even learn a single batch"),
+    "probed-one-batch-learnt": measured("the model learns a single batch by heart"),
+    "probed-one-batch-not-learnt": measured("the model does not even learn a single batch"),
 }
 STEPS = 200
 LEARNT, STUCK = 0.1, 0.5

@@ -22,8 +22,8 @@ from typing import Any
 
 from pydantic import Field
 
-from traindx.contract import SignalKind, Value
-from traindx.monitor.probing.declaration import ProbeOutput
+from traindx.contract import Value
+from traindx.monitor.probing.declaration import ProbeOutput, measured, proven
 from traindx.monitor.probing.instruments import Instruments
 from traindx.monitor.probing.recurrence import Layer, Recurrence, behind
 from traindx.monitor.probing.state_faults import Heard, faults, first_calls, layer_name, parts_of, sound
@@ -41,15 +41,15 @@ SETTLES = {
     "state-with-shuffled-batches",
 }
 SIGNALS = {
-    "probed-state-not-detached": SignalKind("measured: the graph behind the carried state grows with every step"),
-    "probed-cell-state-not-detached": SignalKind("measured: the graph behind one part of the state grows"),
-    "probed-detach-result-discarded": SignalKind("measured: the state is carried on as it was before `detach()`"),
-    "probed-retain-graph": SignalKind("measured: the graph behind the state grows, and backward retains it"),
-    "probed-state-detached-too-early": SignalKind("measured: no loss reaches the recurrent layer"),
-    "probed-state-reset-every-step": SignalKind("measured: each step of length 1 starts from an empty state"),
-    "probed-state-never-reset": SignalKind("measured: the state goes on where the data starts again"),
-    "probed-state-with-shuffled-batches": SignalKind("measured: the state goes from batch to batch of a random order"),
-    "probed-state-sound": SignalKind("measured: the state is carried on, detached and reset as it should be"),
+    "probed-state-not-detached": proven("the graph behind the carried state grows with every step"),
+    "probed-cell-state-not-detached": proven("the graph behind one part of the state grows"),
+    "probed-detach-result-discarded": proven("the state is carried on as it was before `detach()`"),
+    "probed-retain-graph": proven("the graph behind the state grows, and backward retains it"),
+    "probed-state-detached-too-early": proven("no loss reaches the recurrent layer"),
+    "probed-state-reset-every-step": proven("each step of length 1 starts from an empty state"),
+    "probed-state-never-reset": proven("the state goes on where the data starts again"),
+    "probed-state-with-shuffled-batches": proven("the state goes from batch to batch of a random order"),
+    "probed-state-sound": measured("the state is carried on, detached and reset as it should be"),
 }
 _RANDOM = ("RandomSampler", "WeightedRandomSampler", "SubsetRandomSampler")
 _FREED = ("backward through the graph a second time", "modified by an inplace operation")

@@ -109,6 +109,16 @@ def probe_named(name: str) -> Probe:
     return probes()[wanted]
 
 
+def measured(meaning: str) -> SignalKind:
+    """What a signal of a probe means."""
+    return SignalKind(f"measured: {meaning}")
+
+
+def proven(meaning: str) -> SignalKind:
+    """A signal that shows a fault of the program itself."""
+    return SignalKind(f"measured: {meaning}", proof=True)
+
+
 def finding(name: str, claim: str, places: list[Citation] | None = None, **facts: Fact) -> Signal:
     """A signal of a probe."""
     return Signal(id=name, claim=claim, citations=places or [], facts=facts)
