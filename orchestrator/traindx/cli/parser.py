@@ -45,7 +45,7 @@ COMMANDS = (
     completion,
 )
 
-HANDING_ON = ("probe",)
+HANDING_ON = ("probe", "verify")
 """commands that hand on what stands after `--`, which argparse would take for their own words"""
 
 CONFIGURED = ("diagnose", "gather", "chat")

@@ -40,7 +40,7 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
     parser.set_defaults(run=run, arguments=[])
 
 
-def add_subject_options(parser: argparse.ArgumentParser) -> None:
+def add_subject_options(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     """What to run, and within which limits."""
     parser.add_argument("--script", metavar="FILE", help="the training script; its arguments follow after `--`")
     parser.add_argument("--target", metavar="MODULE:FUNCTION", help="a function that returns what the probe takes")

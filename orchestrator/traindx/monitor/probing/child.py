@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -39,11 +40,18 @@ def confines() -> bool:
     return landlock_version() > 0
 
 
-def run_child(probe: Probe, subject: Subject, plan: Plan) -> ToolResult:
-    """The probe's answer about a script or target, from a copy of the folder that is thrown away afterwards."""
+def run_child(
+    probe: Probe, subject: Subject, plan: Plan, prepare: Callable[[Path], object] | None = None
+) -> ToolResult:
+    """The probe's answer about a script or target, from a copy of the folder that is thrown away afterwards.
+
+    `prepare` may change the copy before anything runs.
+    """
     outputs: list[ToolResult] = []
     for _ in range(probe.repeats if subject.script else 1):
         with Scratch(plan, links=confines()) as scratch:
+            if prepare is not None:
+                prepare(scratch.copy)
             result = _one(probe, subject, scratch)
             if scratch.left_out and result.status != "ok":
                 names = ", ".join(f"`{path}`" for path in scratch.left_out[:3])

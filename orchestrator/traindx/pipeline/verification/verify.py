@@ -36,7 +36,7 @@ def verify(
         TraindxError: a run cannot be read, or no cause was found in the first one.
     """
     before = see(path, message)
-    chosen = _chosen(diagnosis or before.diagnosis, cause, path)
+    chosen = chosen_cause(diagnosis or before.diagnosis, cause, path)
     after = see(fixed, "")
     return verdict(chosen, before, after, load_catalog())
 
@@ -75,7 +75,8 @@ def verdict(cause: RootCause, before: Seen, after: Seen, catalog: Catalog) -> Ve
     )
 
 
-def _chosen(diagnosis: Diagnosis, wanted: str, path: str | Path) -> RootCause:
+def chosen_cause(diagnosis: Diagnosis, wanted: str, path: str | Path) -> RootCause:
+    """The cause that a fix is for: the one that is named, else the first likely one."""
     causes = {cause.id: cause for cause in diagnosis.root_causes}
     if wanted:
         if wanted not in causes:
