@@ -214,17 +214,24 @@ def _steadier(what: str, old: Curve | None, new: Curve) -> CheckResult:
     return _result(what, "passed" if after < (1 - AT_LEAST) * before else "failed", why, *places)
 
 
-def _error(check: Check, before: Seen, after: Seen) -> CheckResult:  # noqa: ARG001 - every judge takes both runs
+def _error(check: Check, before: Seen, after: Seen) -> CheckResult:  # noqa: ARG001 - every judge takes them all
+    """The same error again refutes; another one leaves open what the fix did."""
     what = "the run does not end in an error"
     if not after.logged:
         return _result(what, "unknown", "the new run has no log")
-    found = [signal for name, signal in after.signals.items() if name.startswith(ERRORS) and signal.strength > 0]
-    named = {piece.claim for cause in after.diagnosis.root_causes if cause.likely for piece in cause.evidence}
-    counted = [one for one in found if any(place.claim in said for place in one.citations for said in named)]
-    if counted:
-        places = [placed("after", place) for place in counted[0].citations[:1]]
-        return _result(what, "failed", counted[0].claim, *places)
-    return _result(what, "passed", "its log shows none that ended it")
+    cited = {(p.source, p.locator) for cause in after.diagnosis.root_causes if cause.likely for p in cause.evidence}
+    ended = [
+        (signal, place)
+        for name, signal in after.signals.items()
+        if name.startswith(ERRORS)
+        for place in signal.citations
+        if (place.source, place.locator) in cited
+    ]
+    if not ended:
+        return _result(what, "passed", "its log shows none that ended it")
+    signal, place = ended[0]
+    outcome: Outcome = "failed" if signal.id in before.signals else "unknown"
+    return _result(what, outcome, f"it ends in an error: {signal.claim}", placed("after", place))
 
 
 def _checkpoints(check: Check, before: Seen, after: Seen) -> CheckResult:  # noqa: ARG001 - as every judge

@@ -60,13 +60,15 @@ def verdict(cause: RootCause, before: Seen, after: Seen, catalog: Catalog) -> Ve
     mode = catalog.get(cause.id)
     checks = cause.fix.checks or (filled(mode, {}) if mode is not None else [Check(kind="past"), Check(kind="error")])
     followers = set(mode.leads_to) if mode is not None else set()
-    results = [_same_task(before, after), *(judge(check, before, after) for check in checks)]
-    results += [_not_named(cause, after), *_no_other(cause, after, followers)]
+    results = [_same_task(before, after), *(judge(check, before, after) for check in checks), _not_named(cause, after)]
+    ends = {place for place, check in enumerate(checks, 1) if check.kind == "error"}
+    others = [results[place] for place in sorted(ends)] + [_no_other(cause, after, followers)]
+    results.append(others[-1])
     outcomes = {row.outcome for row in results}
     found: Verdict = "refuted" if "failed" in outcomes else "inconclusive" if "unknown" in outcomes else "confirmed"
     return Verification(
         verdict=found,
-        summary=_summary(found, cause, results),
+        summary=_summary(found, cause, results, others),
         cause=cause.id,
         verify=cause.fix.verify,
         before=before.path,
@@ -110,18 +112,16 @@ def _not_named(cause: RootCause, after: Seen) -> CheckResult:
     return CheckResult(what=what, outcome="failed", why=again.issue, evidence=_places(again))
 
 
-def _no_other(cause: RootCause, after: Seen, followers: set[str]) -> list[CheckResult]:
+def _no_other(cause: RootCause, after: Seen, followers: set[str]) -> CheckResult:
     """Another failure of the new run: what the cause leads to refutes the fix, anything else leaves it open."""
-    others = [
-        one for one in after.diagnosis.root_causes if one.likely and one.name != cause.name and one.severity != SLIGHT
-    ]
-    if not others:
-        return [CheckResult(what="the new run fails in no other way", outcome="passed", why=after.diagnosis.summary)]
-    first = others[0]
-    stays = first.id in followers
-    why = f"it shows `{first.name}`: {first.issue}" + (f", which `{cause.name}` leads to" if stays else "")
     what = "the new run fails in no other way"
-    return [CheckResult(what=what, outcome="failed" if stays else "unknown", why=why, evidence=_places(first))]
+    found = [one for one in after.diagnosis.root_causes if one.likely and one.name != cause.name]
+    first = next((one for one in found if one.severity != SLIGHT), None)
+    if first is None:
+        return CheckResult(what=what, outcome="passed", why=after.diagnosis.summary)
+    stays = first.id in followers
+    why = f"it shows `{first.name}`: {first.issue}" + (f" `{cause.name}` leads to that" if stays else "")
+    return CheckResult(what=what, outcome="failed" if stays else "unknown", why=why, evidence=_places(first))
 
 
 def _places(cause: RootCause) -> list[PairCitation]:
@@ -134,15 +134,13 @@ def _citation(piece: object) -> PairCitation:
     return PairCitation.model_validate({**rows, "run": "after"})
 
 
-def _summary(found: Verdict, cause: RootCause, results: Sequence[CheckResult]) -> str:
+def _summary(found: Verdict, cause: RootCause, results: Sequence[CheckResult], others: Sequence[CheckResult]) -> str:
     if found == "confirmed":
         return f"The fix for `{cause.name}` holds: {sum(bool(row.why) for row in results)} checks passed."
     if found == "refuted":
         first = next(row for row in results if row.outcome == "failed")
         return f"The fix for `{cause.name}` did not do what it promised: {first.why.rstrip('.')}."
-    gone = not any(row.outcome == "unknown" for row in results[:-1])
-    last = results[-1]
-    if gone and last.outcome == "unknown":
-        return f"The cause `{cause.name}` is gone, but the new run fails: {last.why}."
     first = next(row for row in results if row.outcome == "unknown")
-    return f"Not shown either way for `{cause.name}`: {first.why}."
+    if first in others:
+        return f"The cause `{cause.name}` is gone, but the new run fails: {first.why.rstrip('.')}."
+    return f"Not shown either way for `{cause.name}`: {first.why.rstrip('.')}."
