@@ -19,6 +19,7 @@ from traindx.monitor.probes import (
 )
 from traindx.monitor.probing.declaration import HEADINGS, probes
 from traindx.runtime import NoData, ToolOutput
+from traindx.vocabulary.kinds import KINDS
 
 
 def ids(found: ToolOutput) -> list[str]:
@@ -50,6 +51,7 @@ def test_every_probe_documents_itself_and_settles_failure_modes_of_the_catalog()
     for probe in probes().values():
         assert tuple(probe.sections) == HEADINGS, probe.name
         assert probe.settles <= set(load_catalog())
+        assert probe.asked_about <= set(KINDS)
         assert callable(probe.function)
         assert probe.signals
         assert all(name.startswith("probed-") for name in probe.signals)

@@ -23,8 +23,10 @@ def with_probes(diagnosis: Diagnosis, context: ContextPackage, signals: Sequence
     found = []
     for probe in probes().values():
         settles = [name for name in open_ones if name in probe.settles]
-        if settles and not answered & set(probe.signals):
-            found.append((open_ones.index(settles[0]), _question(probe, settles, root / script)))
+        asked_about = diagnosis.status == "needs_more_data" and diagnosis.request.kind in probe.asked_about
+        if (settles or asked_about) and not answered & set(probe.signals):
+            rank = -1 if asked_about else open_ones.index(settles[0])
+            found.append((rank, _question(probe, settles, root / script)))
     asked = [text for _, text in sorted(found)[:MOST]]
     return diagnosis.model_copy(update={"questions": [*asked, *diagnosis.questions]}) if asked else diagnosis
 
@@ -32,10 +34,10 @@ def with_probes(diagnosis: Diagnosis, context: ContextPackage, signals: Sequence
 def _is_open(diagnosis: Diagnosis) -> bool:
     """Whether nothing is settled, or two causes are both likely."""
     causes = diagnosis.root_causes
-    if diagnosis.status == "healthy" or not causes:
+    if diagnosis.status == "healthy":
         return False
     rivals = len(causes) > 1 and causes[1].confidence >= LIKELY
-    return diagnosis.status == "needs_more_data" or causes[0].confidence < SETTLED or rivals
+    return diagnosis.status == "needs_more_data" or not causes or causes[0].confidence < SETTLED or rivals
 
 
 def _script(context: ContextPackage) -> str | None:
@@ -51,5 +53,6 @@ def _question(probe: Probe, settles: Sequence[str], script: Path) -> str:
     here = Path.cwd()
     place = shown.relative_to(here) if here in shown.parents else shown
     names = " or ".join(f"`{name}`" for name in settles)
+    does = f"settle {names}" if names else f"tell {probe.title[:1].lower()}{probe.title[1:]}"
     command = f"traindx probe {probe.name} --script {shlex.quote(str(place))}"
-    return f"A short run of your script would settle {names}: `{command}`"
+    return f"A short run of your script would {does}: `{command}`"

@@ -29,6 +29,7 @@ from traindx.monitor.probing.watching import Bounds, ModuleCall, Watch
 from traindx.runtime import NoData
 
 SETTLES: set[str] = set()
+ASKED_ABOUT = {"evaluation"}
 SIGNALS = {
     "probed-not-deterministic": measured("two runs with one seed part"),
     "probed-deterministic": measured("two runs with one seed are the same to the last bit"),

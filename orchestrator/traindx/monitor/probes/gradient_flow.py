@@ -30,6 +30,7 @@ from traindx.monitor.probing.watching import Bounds, ModuleCall, Watch
 from traindx.runtime import NoData
 
 SETTLES = {"vanishing-gradients", "exploding-gradients", "broken-gradient-path", "optimizer-missing-parameters"}
+ASKED_ABOUT = {"vanishing-gradients", "exploding-gradients"}
 SIGNALS = {
     "probed-gradient-cut": proven("a layer that was called has no gradient"),
     "probed-gradient-zero": measured("the gradient of a layer is exactly zero"),

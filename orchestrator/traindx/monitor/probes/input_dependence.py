@@ -28,6 +28,7 @@ from traindx.monitor.probing.watching import Bounds, ModuleCall, Watch
 from traindx.runtime import NoData
 
 SETTLES = {"constant-inputs", "missing-eval-mode", "wrong-softmax-dim"}
+ASKED_ABOUT: set[str] = set()
 SIGNALS = {
     "probed-input-ignored": measured("the output does not depend on the input"),
     "probed-neighbours-matter": measured("in evaluation mode, a sample's output depends on the others"),

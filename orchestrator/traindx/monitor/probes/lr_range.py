@@ -29,6 +29,7 @@ from traindx.monitor.probing.watching import Bounds, Watch
 from traindx.runtime import NoData
 
 SETTLES = {"learning-rate-too-high", "learning-rate-too-low"}
+ASKED_ABOUT = {"oscillation"}
 SIGNALS = {
     "probed-lr-too-high": measured("the run's learning rate lies where the loss breaks"),
     "probed-lr-too-low": measured("the loss takes a learning rate a hundred times the run's"),

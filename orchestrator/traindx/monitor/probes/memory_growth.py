@@ -30,6 +30,7 @@ from traindx.monitor.probing.watching import Bounds, Watch
 from traindx.runtime import NoData
 
 SETTLES = {"memory-leak", "graph-retained-leak"}
+ASKED_ABOUT = {"memory-growth", "out-of-memory"}
 SIGNALS = {
     "probed-graph-kept": proven("a name keeps more graphs alive with every step"),
     "probed-memory-kept": measured("a name holds more tensors with every step"),

@@ -28,6 +28,7 @@ from traindx.monitor.probing.watching import Bounds, Watch
 from traindx.runtime import NoData
 
 SETTLES = {"underfitting", "plateau-at-chance"}
+ASKED_ABOUT = {"not-learning"}
 SIGNALS = {
     "probed-one-batch-learnt": measured("the model learns a single batch by heart"),
     "probed-one-batch-not-learnt": measured("the model does not even learn a single batch"),

@@ -40,6 +40,7 @@ SETTLES = {
     "state-never-reset",
     "state-with-shuffled-batches",
 }
+ASKED_ABOUT = {"state-handling"}
 SIGNALS = {
     "probed-state-not-detached": proven("the graph behind the carried state grows with every step"),
     "probed-cell-state-not-detached": proven("the graph behind one part of the state grows"),

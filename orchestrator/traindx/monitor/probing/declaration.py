@@ -52,6 +52,11 @@ class Probe:
         return frozenset(self.module.SETTLES)
 
     @property
+    def asked_about(self) -> frozenset[str]:
+        """The kinds of trouble (`vocabulary/kinds.py`) that it looks into, whatever the cause."""
+        return frozenset(self.module.ASKED_ABOUT)
+
+    @property
     def signals(self) -> Mapping[str, SignalKind]:
         """What it may find."""
         found: Mapping[str, SignalKind] = self.module.SIGNALS
