@@ -152,7 +152,7 @@ def test_a_settled_diagnosis_asks_for_no_probe() -> None:
 
 @pytest.mark.slow
 def test_an_answer_about_another_program_is_not_believed(tmp_path: Path) -> None:
-    """The line that it names is not in this program."""
-    made_up = answer(claim=CLAIM.replace("train.py:11", "train.py:400"))
-    found = diagnose(run_with(tmp_path, result_text(made_up)), brain="local")
+    """The line that it quotes is not in this program."""
+    made_up = result_text(answer()).replace("optimizer.zero_grad()", "h, c = other(h, c)")
+    found = diagnose(run_with(tmp_path, made_up), brain="local")
     assert all(cause.confidence <= 0.5 for cause in found.root_causes)

@@ -60,7 +60,8 @@ def _placed(signal: Signal, path: str, lines: list[str], tool: str) -> Signal:
     line = next((number for number, row in enumerate(lines, 1) if '"claim"' in row and spelt in row), None)
     quote = lines[line - 1].strip() if line else ""
     here = Citation(claim=claim, source=path, locator=f"line {line}", quote=quote) if line else None
-    places = [place.model_copy(update={"claim": claim}) for place in signal.citations[:4]]
+    # What was measured stands in this file; the program shows only the line that it was measured at.
+    places = [place.model_copy(update={"claim": "the line that the probe names"}) for place in signal.citations[:4]]
     return Signal(
         id=signal.id,
         claim=f"`{tool}` measured: {claim}",
