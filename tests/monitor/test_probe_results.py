@@ -66,7 +66,8 @@ def test_a_diagnosis_cites_the_probe_by_line_and_believes_it(tmp_path: Path) -> 
     found = diagnose(run, brain="local")
     assert found.root_causes[0].id == "cell-state-not-detached"
     assert found.root_causes[0].confidence >= 0.9
-    line = next(n for n, row in enumerate((run / file_name("state_flow")).read_text().splitlines(), 1) if CLAIM in row)
+    rows = (run / file_name("state_flow")).read_text().splitlines()
+    line = next(number for number, row in enumerate(rows, 1) if '"claim"' in row)
     assert (file_name("state_flow"), f"line {line}", True) in cited(found)
     assert gather_context(run).artifacts.probes == [file_name("state_flow")]
 
