@@ -1,17 +1,20 @@
 """What `traindx verify` says to every broken run and its repaired twin, and to the broken run against itself.
 
-`python benchmarks/verify.py [CASE ...]`: a twin should confirm the fix, the same run should refute it.
+`python benchmarks/verify.py [CASE ...]`: a twin should confirm the fix, the same run should refute it, and a run of
+another task, given by mistake, should confirm nothing.
 """
 
 import sys
 from collections import Counter
+from itertools import permutations
 from pathlib import Path
 
+from traindx.contract import RootCause
 from traindx.definitions.content import EXAMPLES
 from traindx.diagnosis.catalog import load_catalog
 from traindx.errors import TraindxError
 from traindx.evaluation.case import find_cases
-from traindx.pipeline.verification.seen import see
+from traindx.pipeline.verification.seen import Seen, see
 from traindx.pipeline.verification.verify import verdict
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -37,6 +40,7 @@ def pairs() -> dict[str, tuple[Path, Path, str]]:
 def main(names: list[str]) -> None:
     """Print a line for each pair, and the totals."""
     catalog, said = load_catalog(), Counter[str]()
+    seen: dict[str, tuple[RootCause, Seen, Seen]] = {}
     print(f"{'case':32} {'cause':28} {'twin':14} {'itself':14} why not confirmed")
     for name, (broken, repaired, message) in pairs().items():
         if names and name not in names:
@@ -52,12 +56,24 @@ def main(names: list[str]) -> None:
             print(f"{name:32} no cause was found")
             said["no cause"] += 1
             continue
+        seen[name] = cause, before, after
         twin, itself = verdict(cause, before, after, catalog), verdict(cause, before, before, catalog)
         said[f"twin {twin.verdict}"] += 1
         said[f"itself {itself.verdict}"] += 1
         why = "" if twin.verdict == "confirmed" else twin.summary
         print(f"{name:32} {cause.id:28} {twin.verdict:14} {itself.verdict:14} {why}")
-    print("\n" + "\n".join(f"{count:4} {what}" for what, count in sorted(said.items())))
+    for (one, (cause, before, _)), (other, (_, broken_run, repaired_run)) in permutations(seen.items(), 2):
+        if pairs_of_one_task(one, other):
+            continue
+        said[f"another task's repaired run {verdict(cause, before, repaired_run, catalog).verdict}"] += 1
+        said[f"another task's broken run {verdict(cause, before, broken_run, catalog).verdict}"] += 1
+    print("\n" + "\n".join(f"{count:5} {what}" for what, count in sorted(said.items())))
+
+
+def pairs_of_one_task(one: str, other: str) -> bool:
+    """The variants of the frequency example share their repaired run."""
+    variants = {path.name for path in (EXAMPLES / "frequency-lstm").iterdir()}
+    return one in variants and other in variants
 
 
 if __name__ == "__main__":

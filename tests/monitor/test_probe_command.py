@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from tests.conftest import Command
 from tests.extras import torch
+from traindx.definitions.content import EXAMPLES
 from traindx.errors import UsageError
 from traindx.monitor.probing.child import confines, run_child
 from traindx.monitor.probing.declaration import probe_named
@@ -180,3 +182,32 @@ def test_a_copy_has_its_links_and_leaves_with_everything(tmp_path: Path) -> None
 def test_a_subject_is_one_script_or_one_target(script: str | None, target: str | None, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         subject_of(script, target, None, (), Bounds())
+
+
+@pytest.mark.slow
+def test_a_fix_is_tried_out_by_a_probe(
+    tmp_path: Path, traindx: Command, hashes: Callable[[Path], dict[str, str]]
+) -> None:
+    assert torch.version.debug is not None
+    run = tmp_path / "run"
+    shutil.copytree(EXAMPLES / "frequency-lstm" / "detach-result-discarded", run)
+    before = hashes(run)
+    done = traindx("verify", ".", "--probe", "state_flow", "--script", "train.py", "-y", cwd=run)
+    assert (done.returncode, done.stdout.split()[0]) == (0, "CONFIRMED"), done.stderr
+    assert hashes(run) == before
+
+
+@pytest.mark.slow
+def test_a_diff_that_changes_nothing_that_counts_is_refuted(tmp_path: Path, traindx: Command) -> None:
+    assert torch.version.debug is not None
+    run = tmp_path / "run"
+    shutil.copytree(EXAMPLES / "frequency-lstm" / "state-not-detached", run)
+    kept = json.loads(traindx("diagnose", run, "--json").stdout)
+    line = "            optimizer.zero_grad()"
+    kept["root_causes"][0]["fix"]["diff"] = (
+        f"--- a/train.py\n+++ b/train.py\n@@ -42,1 +42,2 @@\n {line}\n+            pass\n"
+    )
+    (tmp_path / "diagnosis.json").write_text(json.dumps(kept))
+    words = ("--probe", "state_flow", "--script", "train.py", "-y", "--diagnosis", tmp_path / "diagnosis.json")
+    done = traindx("verify", ".", *words, cwd=run)
+    assert (done.returncode, done.stdout.split()[0]) == (1, "REFUTED"), done.stderr

@@ -72,6 +72,13 @@ def test_gradients_vanish_in_deep_sigmoids() -> None:
     assert "`0.weight`" in found.signals[0].claim
 
 
+def test_a_head_with_a_scale_of_its_own_is_no_vanishing() -> None:
+    model = network(5)
+    with torch.no_grad():
+        model[-1].weight.mul_(1e-5)
+    assert ids(probe_gradient_flow(model, data(), bce)) == []
+
+
 def test_gradients_explode_in_large_weights() -> None:
     model = network(8)
     with torch.no_grad():

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -42,6 +43,12 @@ SIGNALS = {
 STEPS = 6
 FACTOR = 1_000.0
 """between layers; a healthy network of some twenty layers stays below a hundred"""
+LARGE = 1.0
+"""root mean square of a gradient: a head that begins near zero has one far above its weights, and all is well"""
+FEWEST_LAYERS = 4
+"""matrices in a row: a policy's or a classifier's head often has a scale of its own"""
+MOSTLY = 0.8
+"""of the steps from layer to layer that have to go the same way"""
 MOST_NAMES = 5
 
 
@@ -52,6 +59,7 @@ class LayerGradient(Value):
     rms: float | None = Field(description="the median of its root mean square; null where there was none")
     weights: float = Field(description="root mean square of the parameter itself")
     used: bool = Field(description="whether its module was called")
+    model: str = Field(default="", description="the outermost module that it belongs to")
 
 
 class GradientFlow(ProbeOutput):
@@ -127,23 +135,29 @@ class GradientWatch(Watch):
             raise NoData("no optimizer step was seen")
         names = parameter_names(self.roots, self.optimizer)
         owners = {id(parameter): module for module in self.used.values() for parameter in module._parameters.values()}
+        models = {id(one): str(place) for place, root in enumerate(self.roots.values()) for one in root.parameters()}
         layers = [
             LayerGradient(
                 name=names.get(key, "parameter"),
                 rms=course.rms,
                 weights=float(course.parameter.detach().float().pow(2).mean().sqrt()),
                 used=key in owners,
+                model=models.get(key, ""),
             )
             for key, course in self.courses.items()
         ]
         left_out = [names.get(key, "") for key in self.courses if self.held and key not in self.held]
         matrices = [names.get(key, "") for key, course in self.courses.items() if course.parameter.dim() > 1]
         signals = [*_faults(layers, matrices), *_left_out([name for name in left_out if name])]
-        if not signals:
-            said = f"all {len(layers)} parameters get a gradient, within a factor of {_spread(layers, matrices):.3g}"
+        spread = _spread(layers, matrices)
+        said = f"all {len(layers)} parameters get a gradient, within a factor of {spread:.3g}"
+        if not signals and spread <= FACTOR:
             signals = [finding("probed-gradients-flow", said)]
         return GradientFlow(
-            summary="; ".join(signal.claim for signal in signals), steps=self.steps, layers=layers, signals=signals
+            summary="; ".join(signal.claim for signal in signals) or said,
+            steps=self.steps,
+            layers=layers,
+            signals=signals,
         )
 
 
@@ -177,19 +191,34 @@ def _faults(layers: list[LayerGradient], matrices: list[str]) -> Iterator[Signal
         yield finding("probed-gradient-exploding", f"the gradient of {_listed(broken)} is not finite", layer=broken[0])
         return
     sizes = [(one.name, one.rms / one.weights) for one in layers if one.rms and one.weights and one.name in matrices]
-    thrown = next((row for row in sizes if row[1] > FACTOR), None)
+    large = {one.name for one in layers if one.rms and one.rms > LARGE}
+    thrown = next((row for row in sizes if row[1] > FACTOR and row[0] in large), None)
     if thrown is not None:
         said = f"the gradient of `{thrown[0]}` is {thrown[1]:.3g} times its weights"
         yield finding("probed-gradient-exploding", said, layer=thrown[0])
         return
-    chosen = [(one.name, one.rms) for one in layers if one.name in matrices and one.rms]
-    if len(chosen) < 2:
+    yield from _along(_chain(layers, matrices))
+
+
+def _chain(layers: list[LayerGradient], matrices: list[str]) -> list[tuple[str, float]]:
+    """The matrices of the model with most of them, in its order: two models side by side are no chain."""
+    chains: dict[str, list[tuple[str, float]]] = {}
+    for one in layers:
+        if one.name in matrices and one.rms:
+            chains.setdefault(one.model, []).append((one.name, one.rms))
+    return max(chains.values(), key=len, default=[])
+
+
+def _along(chain: list[tuple[str, float]]) -> Iterator[Signal]:
+    """A gradient that is lost, or grows, from layer to layer, and not only at a head with a scale of its own."""
+    if len(chain) < FEWEST_LAYERS:
         return
-    (first, early), (last, late) = chosen[0], chosen[-1]
-    if late > FACTOR * early:
+    (first, early), (last, late) = chain[0], chain[-1]
+    falls = [before < after for (_, before), (_, after) in pairwise(chain)]
+    if late > FACTOR * early and sum(falls) >= MOSTLY * len(falls):
         said = f"the gradient of `{first}` ({early:.2g}) is {late / early:.3g} times smaller than that of `{last}`"
         yield finding("probed-gradient-vanishing", said, layer=first, gradient_ratio=late / early)
-    elif early > FACTOR * late:
+    elif early > FACTOR * late and len(falls) - sum(falls) >= MOSTLY * len(falls):
         said = f"the gradient of `{first}` ({early:.2g}) is {early / late:.3g} times larger than that of `{last}`"
         yield finding("probed-gradient-exploding", said, layer=first, gradient_ratio=early / late)
 

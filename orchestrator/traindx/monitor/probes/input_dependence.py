@@ -16,7 +16,7 @@ One batch, the weights as they are. Inputs that are no tensors, and outputs with
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pydantic import Field
@@ -61,18 +61,28 @@ class InputWatch(Watch):
 
     def called(self, call: ModuleCall) -> None:
         """The largest model that was called by no other."""
-        import torch
-
-        fits = call.depth == 0 and call.args and isinstance(call.args[0], torch.Tensor) and len(call.args[0].shape) > 1
-        if fits and len(call.args[0]) > 1 and (self._call is None or _size(call.module) > _size(self._call.module)):
+        if call.depth or not hasattr(call.module, "parameters") or _batch_of(call) is None:
+            return
+        if self._call is None or _size(call.module) > _size(self._call.module):
             self._call = call
 
     def step_ended(self, optimizer: Any) -> None:  # noqa: ARG002 - every optimizer counts
         """Try it out once the weights have moved."""
         self.steps += 1
-        if self._call is not None and self.found is None:
-            module, rest, named = self._call.module, self._call.args[1:], dict(self._call.kwargs)
-            self.found = _tried(module, self._call.args[0], rest, named)
+        call, found = self._call, _batch_of(self._call) if self._call is not None else None
+        if call is None or found is None or self.found is not None:
+            return
+        key, inputs = found
+
+        def asked(model: Any, given: Any) -> Any:
+            if key is None:
+                return model(given, *call.args[1:], **call.kwargs)
+            return model(*call.args, **{**call.kwargs, key: given})
+
+        try:
+            self.found = _tried(call.module, inputs, asked)
+        except NoData as nothing:
+            self.why = str(nothing)
 
     def answer(self) -> InputDependence:
         """What was found."""
@@ -89,17 +99,28 @@ def probe_input_dependence(model: Any, batch: Any) -> InputDependence:
     inputs, _ = split(batch)
     if not hasattr(inputs, "shape") or len(inputs) < 2:
         raise NoData("the input has to be a tensor of at least two samples")
-    return _tried(model, inputs, (), {})
+    return _tried(model, inputs, lambda twin, given: twin(given))
 
 
-def _tried(model: Any, inputs: Any, rest: tuple[Any, ...], named: dict[str, Any]) -> InputDependence:
+def _batch_of(call: ModuleCall) -> tuple[str | None, Any] | None:
+    """The tensor of several samples that a model was given: the first argument, or the first by name."""
+    import torch
+
+    given = [(None, call.args[0])] if call.args else list(call.kwargs.items())
+    for key, value in given:
+        if isinstance(value, torch.Tensor) and len(value.shape) > 1 and len(value) > 1:
+            return key, value
+    return None
+
+
+def _tried(model: Any, inputs: Any, asked: Callable[[Any, Any], Any]) -> InputDependence:
     import torch
 
     with same_randomness(), torch.no_grad():
         twin = copied(model).eval()
 
         def output(given: Any) -> Any:
-            answer = twin(given, *rest, **named)
+            answer = asked(twin, given)
             answer = getattr(answer, "logits", answer)
             return (answer[0] if isinstance(answer, (tuple, list)) else answer).detach().double()
 

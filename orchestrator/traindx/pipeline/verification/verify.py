@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -17,6 +17,8 @@ from traindx.pipeline.verification.seen import Seen, see
 
 SLIGHT = SEVERITIES[0]
 """what is no failure: a run that could have gone on for longer"""
+IN_COMMON = 0.5
+"""of the old run's series that the new one has to log as well; a repaired run may log more"""
 LARGEST_DIAGNOSIS = 64 << 20
 
 
@@ -91,16 +93,27 @@ def chosen_cause(diagnosis: Diagnosis, wanted: str, path: str | Path) -> RootCau
 
 
 def _same_task(before: Seen, after: Seen) -> CheckResult:
-    """Whether the new run measures what the old one is judged by."""
+    """Whether the new run does what the old one did: the same curve, most of the same series, a program in common."""
+    what = "both runs are of one task"
+    programs = [{Path(name).name for name in one.context.artifacts.model_code} for one in (before, after)]
+    if all(programs) and not programs[0] & programs[1]:
+        why = f"they have no program in common: {_some(programs[0])}; {_some(programs[1])}"
+        return CheckResult(what=what, outcome="unknown", why=why)
     old = before.judged
-    what = "both runs log the same curve"
     if old is None:
         return CheckResult(what=what, outcome="passed", why="")
+    series = [{one.summary.name for one in run.curves} for run in (before, after)]
     if after.like(old) is None:
-        others = ", ".join(f"`{one.summary.name}`" for one in after.curves[:4]) or "nothing"
-        why = f"the old run is judged by `{old.summary.name}` per {old.summary.axis}, the new one logged {others}"
+        why = f"the old run is judged by `{old.summary.name}` per {old.summary.axis}, the new one logged"
+        return CheckResult(what=what, outcome="unknown", why=f"{why} {_some(series[1])}")
+    if len(series[0] & series[1]) < IN_COMMON * len(series[0]):
+        why = f"they log different quantities: {_some(series[0] - series[1])} only the old one"
         return CheckResult(what=what, outcome="unknown", why=why)
-    return CheckResult(what=what, outcome="passed", why=f"`{old.summary.name}` per {old.summary.axis}")
+    return CheckResult(what=what, outcome="passed", why=f"both log `{old.summary.name}` per {old.summary.axis}")
+
+
+def _some(names: Collection[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names)[:3]) or "nothing"
 
 
 def _not_named(cause: RootCause, after: Seen) -> CheckResult:
