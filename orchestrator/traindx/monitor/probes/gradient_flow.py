@@ -49,6 +49,8 @@ FEWEST_LAYERS = 4
 """matrices in a row: a policy's or a classifier's head often has a scale of its own"""
 MOSTLY = 0.8
 """of the steps from layer to layer that have to go the same way"""
+ONE_JUMP = 0.6
+"""of the whole change: more of it between two layers is a matter of these two"""
 MOST_NAMES = 5
 
 
@@ -214,7 +216,10 @@ def _along(chain: list[tuple[str, float]]) -> Iterator[Signal]:
     if len(chain) < FEWEST_LAYERS:
         return
     (first, early), (last, late) = chain[0], chain[-1]
-    falls = [before < after for (_, before), (_, after) in pairwise(chain)]
+    steps = [math.log(after / before) for (_, before), (_, after) in pairwise(chain)]
+    falls = [step > 0 for step in steps]
+    if max(map(abs, steps)) > ONE_JUMP * abs(sum(steps)):
+        return
     if late > FACTOR * early and sum(falls) >= MOSTLY * len(falls):
         said = f"the gradient of `{first}` ({early:.2g}) is {late / early:.3g} times smaller than that of `{last}`"
         yield finding("probed-gradient-vanishing", said, layer=first, gradient_ratio=late / early)
