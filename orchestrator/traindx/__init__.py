@@ -12,12 +12,23 @@ from typing import TYPE_CHECKING
 
 from traindx.definitions.version import __version__
 
-__all__ = ["Diagnosis", "Event", "TraindxError", "__version__", "adiagnose", "diagnose", "open_session", "stream"]
+__all__ = [
+    "Diagnosis",
+    "Event",
+    "TraindxError",
+    "__version__",
+    "adiagnose",
+    "diagnose",
+    "open_session",
+    "stream",
+    "verify",
+]
 
 if TYPE_CHECKING:
     from traindx.api import adiagnose, diagnose, open_session, stream
     from traindx.contract import Diagnosis, Event
     from traindx.errors import TraindxError
+    from traindx.pipeline.verification.verify import verify
 
 # `import traindx` must cost nothing inside a training script: the names arrive on first use.
 _HOMES = {
@@ -28,6 +39,7 @@ _HOMES = {
     "diagnose": "traindx.api",
     "open_session": "traindx.api",
     "stream": "traindx.api",
+    "verify": "traindx.pipeline.verification.verify",
 }
 
 

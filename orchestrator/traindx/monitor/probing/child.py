@@ -78,6 +78,7 @@ def _one(probe: Probe, subject: Subject, scratch: Scratch) -> ToolResult:
         writable=[str(scratch.root), *_DEVICES],
         network=subject.network,
         result=str(result),
+        parent=os.getpid(),
         seed=0 if probe.repeats > 1 else None,
     )
     told.write_text(request.model_dump_json(), encoding="utf-8")

@@ -29,9 +29,11 @@ GRACE = 3.0
 
 def main(path: str) -> None:
     """Do what the request says; the answer is a file, whatever happens."""
+    from traindx.runtime.sandbox import die_with_parent
     from traindx.runtime.sandbox.landlock import forbid_changes
 
     request = Request.model_validate_json(Path(path).read_bytes())
+    die_with_parent(request.parent)
     forbid_changes(request.writable, network=request.network)
     probe = probe_named(request.probe)
     began = time.monotonic()

@@ -49,6 +49,7 @@ class Request(Value):
     writable: list[str]
     network: bool = False
     result: str
+    parent: int
     seed: int | None = None
 
 
