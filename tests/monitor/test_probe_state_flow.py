@@ -222,6 +222,36 @@ def test_shuffled_batches_with_a_state_of_their_own_are_no_fault() -> None:
     assert ids(probe_state_flow(train)) == []
 
 
+def test_single_steps_of_unrelated_samples_have_nothing_to_remember() -> None:
+    from torch.utils.data import DataLoader, TensorDataset
+
+    loader = DataLoader(TensorDataset(torch.randn(40, 1, 3)), batch_size=2, shuffle=True)
+    model = torch.nn.GRU(3, 8, batch_first=True)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+    def train() -> None:
+        for (x,) in loader:
+            out, _ = model(x, torch.zeros(1, 2, 8))
+            optimizer.zero_grad()
+            out.square().mean().backward()
+            optimizer.step()
+
+    assert ids(probe_state_flow(train)) == []
+
+
+def test_features_of_a_layer_that_nobody_trains_may_be_detached() -> None:
+    features, head = torch.nn.GRU(3, 8, batch_first=True), torch.nn.Linear(8, 1)
+    optimizer = torch.optim.SGD(head.parameters(), lr=0.01)
+
+    def step() -> None:
+        out, _ = features(torch.randn(2, 6, 3))
+        optimizer.zero_grad()
+        head(out.detach()).square().mean().backward()
+        optimizer.step()
+
+    assert ids(probe_state_flow(step)) == []
+
+
 def test_without_recurrence_there_is_nothing_to_say() -> None:
     model = torch.nn.Linear(3, 1)
     with pytest.raises(NoData, match="no recurrent layer"):

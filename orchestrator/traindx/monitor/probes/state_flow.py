@@ -106,9 +106,10 @@ class StateWatch(Watch):
         self.heard.skipped += ours
         return ours
 
-    def step_ended(self, optimizer: Any) -> None:  # noqa: ARG002 - every optimizer counts
-        """Count."""
+    def step_ended(self, optimizer: Any) -> None:
+        """Count, and note what is trained."""
         self.steps += 1
+        self.heard.optimised |= {id(one) for group in optimizer.param_groups for one in group["params"]}
 
     def epoch_begins(self, loader: Any) -> None:
         """Note that the data starts again, where it is not for the first time."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from traindx.contract import Citation, Signal
@@ -23,6 +23,8 @@ class Heard:
     """a backward pass was told to keep its graph"""
     skipped: int = 0
     """backward passes that failed on the graph of an earlier step"""
+    optimised: set[int] = field(default_factory=set)
+    """ids of the parameters that optimizers hold"""
 
 
 def first_calls(layer: Layer) -> list[CallSeen]:
@@ -48,7 +50,8 @@ def faults(layer: Layer, heard: Heard) -> Iterator[Signal]:
         return
     if not layer.builtin:
         return
-    yield from _cut_off(layer)
+    if any(id(parameter) in heard.optimised for parameter in layer.module.parameters()):
+        yield from _cut_off(layer)
     emptied = list(_emptied(layer))
     yield from emptied
     if not emptied:
@@ -115,6 +118,8 @@ def _emptied(layer: Layer) -> Iterator[Signal]:
     """One step of length 1 in each window, and nothing remembered before it."""
     firsts = first_calls(layer)
     alone = len(firsts) == len(layer.calls) and all(call.length == 1 for call in firsts)
+    if any(call.shuffled for call in firsts):
+        return  # samples that have nothing to do with each other: there is nothing to remember
     empty = [call for call in firsts if not call.given or all(part.zero for part in call.parts)]
     if alone and len(firsts) > FEWEST and len(empty) == len(firsts):
         named = layer.names.get(0) or layer.place
