@@ -142,7 +142,8 @@ def test_an_open_diagnosis_names_the_probe_with_its_command(tmp_path: Path, mess
     (tmp_path / "train.log").write_text(SHORT_LOG)
     found = diagnose(tmp_path, message, brain="local")
     assert found.status == "needs_more_data"
-    assert f"`traindx probe {probe} --script {tmp_path}/train.py`" in found.questions[0]
+    command = f"traindx probe {probe} --script {tmp_path}/train.py --output {tmp_path}/{file_name(probe)}"
+    assert f"`{command}`" in found.questions[0]
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from traindx.contract import LIKELY, SETTLED, ContextPackage, Diagnosis, Signal
 from traindx.monitor.probing.declaration import Probe, probes
+from traindx.monitor.probing.result import file_name
 
 MOST = 2
 ENTRY, LOOP = "entry-point", "training-loop"
@@ -26,7 +27,7 @@ def with_probes(diagnosis: Diagnosis, context: ContextPackage, signals: Sequence
         asked_about = diagnosis.status == "needs_more_data" and diagnosis.request.kind in probe.asked_about
         if (settles or asked_about) and not answered & set(probe.signals):
             rank = -1 if asked_about else open_ones.index(settles[0])
-            found.append((rank, _question(probe, settles, root / script)))
+            found.append((rank, _question(probe, settles, root, script)))
     asked = [text for _, text in sorted(found)[:MOST]]
     return diagnosis.model_copy(update={"questions": [*asked, *diagnosis.questions]}) if asked else diagnosis
 
@@ -48,11 +49,15 @@ def _script(context: ContextPackage) -> str | None:
     return next((row.path for row in sorted(scripts, key=lambda row: LOOP not in row.roles)), None)
 
 
-def _question(probe: Probe, settles: Sequence[str], script: Path) -> str:
-    shown = Path(script)
-    here = Path.cwd()
-    place = shown.relative_to(here) if here in shown.parents else shown
+def _question(probe: Probe, settles: Sequence[str], root: Path, script: str) -> str:
     names = " or ".join(f"`{name}`" for name in settles)
     does = f"settle {names}" if names else f"tell {probe.title[:1].lower()}{probe.title[1:]}"
-    command = f"traindx probe {probe.name} --script {shlex.quote(str(place))}"
+    kept = _typed(root / file_name(probe.name))
+    command = f"traindx probe {probe.name} --script {_typed(root / script)} --output {kept}"
     return f"A short run of your script would {does}: `{command}`"
+
+
+def _typed(path: Path) -> str:
+    """A path as one would type it from here."""
+    here = Path.cwd()
+    return shlex.quote(str(path.relative_to(here) if here in path.parents else path))
