@@ -16,8 +16,12 @@ ROW, TOP, LEFT, WIDTH, NAME = 46, 46, 150, 1060, 128
 # What a newcomer has to keep apart: rooms that one name covers share a box.
 GROUPS = {
     "surfaces": (
-        "What people touch: commands, chat, measuring ourselves, a running job, telemetry from inside it, reports",
-        ("cli", "chat", "evaluation", "runner", "watch", "monitor", "report"),
+        "What people touch: commands, chat, measuring ourselves, a running job, reports",
+        ("cli", "chat", "evaluation", "runner", "watch", "report"),
+    ),
+    "investigators": (
+        "Who investigates: the specialists, and the minds that play them, a local one and one with a model",
+        ("brains", "agents"),
     ),
     "entry points": ("The Python API, and the program of the sandboxed worker", ("api", "worker")),
     "ground": (

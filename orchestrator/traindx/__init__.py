@@ -21,6 +21,7 @@ __all__ = [
     "diagnose",
     "open_session",
     "stream",
+    "verify",
     "watch",
 ]
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from traindx.api import adiagnose, diagnose, open_session, stream
     from traindx.contract import Diagnosis, Event
     from traindx.errors import TraindxError
+    from traindx.pipeline.verification.verify import verify
     from traindx.watch import watch
 
 # `import traindx` must cost nothing inside a training script: the names arrive on first use.
@@ -39,6 +41,7 @@ _HOMES = {
     "diagnose": "traindx.api",
     "open_session": "traindx.api",
     "stream": "traindx.api",
+    "verify": "traindx.pipeline.verification.verify",
     "watch": "traindx.watch",
 }
 

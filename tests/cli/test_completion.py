@@ -39,7 +39,7 @@ def test_bash_completes_commands_options_and_names(scripts: dict[str, str]) -> N
     assert offered(script, "diagnose", "--specialist", "ml") == ["ml-debugger"]
     assert offered(script, "explain", "lr-sch") == ["lr-schedule-spike"]
     assert offered(script, "tool", "analyze") == ["analyze_architecture", "analyze_loss_curve"]
-    assert offered(script, "schema", "") == ["diagnosis", "context", "event"]
+    assert offered(script, "schema", "") == ["diagnosis", "context", "event", "verification"]
     assert offered(script, "completion", "") == list(SHELLS)
     assert offered(script, "diagnose", "") == []  # files: bash's own
 
@@ -99,7 +99,7 @@ def offered_by(shell: str, script: str, line: str, folder: Path) -> set[str]:
         ("traindx diagnose runs --fail-on h", {"high"}),
         ("traindx explain lr-sch", {"lr-schedule-spike"}),
         ("traindx tool analyze", {"analyze_architecture", "analyze_loss_curve"}),
-        ("traindx schema ", {"diagnosis", "context", "event"}),
+        ("traindx schema ", {"diagnosis", "context", "event", "verification"}),
     ],
 )
 def test_zsh_and_fish_complete_commands_options_and_names(

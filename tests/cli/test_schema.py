@@ -17,7 +17,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
 
 def test_one_schema_or_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
     every = printed(capsys, "schema")
-    assert list(every) == ["diagnosis", "context", "event"]
+    assert list(every) == ["diagnosis", "context", "event", "verification"]
     for name, schema in every.items():
         assert printed(capsys, "schema", name) == schema
         assert schema["$schema"].startswith("https://json-schema.org/")

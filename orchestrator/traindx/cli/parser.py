@@ -17,12 +17,14 @@ from traindx.cli import (
     eval,
     explain,
     gather,
+    probe,
     replay,
     review,
     run,
     schema,
     tool,
     tools,
+    verify,
     watch,
 )
 from traindx.errors import UsageError, did_you_mean
@@ -39,11 +41,16 @@ COMMANDS = (
     tools,
     tool,
     explain,
+    probe,
+    verify,
     demo,
     eval,
     schema,
     completion,
 )
+
+HANDING_ON = ("probe", "verify")
+"""commands that hand on what stands after `--`, which argparse would take for their own words"""
 
 CONFIGURED = ("diagnose", "gather", "chat")
 """commands that take defaults from the project's settings; the others behave the same everywhere"""
@@ -73,7 +80,10 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     if not arguments:
         parser.print_help(sys.stdout)
         raise SystemExit(0)
-    chosen = parser.parse_args(arguments)
+    own, handed_on = _split(arguments)
+    chosen = parser.parse_args(own)
+    if chosen.command in HANDING_ON:
+        chosen.arguments = handed_on
     if chosen.command not in CONFIGURED:
         return chosen
     from traindx.cli.settings import load_settings
@@ -83,6 +93,13 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         return chosen
     commands.choices[chosen.command].set_defaults(**defaults)
     return parser.parse_args(arguments)
+
+
+def _split(arguments: Sequence[str]) -> tuple[Sequence[str], list[str]]:
+    if arguments[0] not in HANDING_ON or "--" not in arguments:
+        return arguments, []
+    place = list(arguments).index("--")
+    return arguments[:place], list(arguments[place + 1 :])
 
 
 def _check_command(arguments: Sequence[str], known: Collection[str]) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from traindx.contract import Value
 
-NAMES = ("diagnosis", "context", "event")
+NAMES = ("diagnosis", "context", "event", "verification")
 
 
 def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
         parents=[shared],
         help="print the JSON Schema of what programs get",
         description="diagnosis: what `diagnose --json` prints. context: what `gather --json` prints. event: what"
-        " `traindx.stream` yields. Without NAME, all of them in one object.",
+        " `traindx.stream` yields. verification: what `verify --json` prints. Without NAME, all of them in one object.",
     )
     parser.add_argument("name", metavar="NAME", nargs="?", choices=NAMES, help=", ".join(NAMES))
     parser.set_defaults(run=run)
@@ -33,9 +33,9 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
 def run(args: argparse.Namespace) -> int:
     """Print one schema, or all of them by name."""
     from traindx.cli.output import write
-    from traindx.contract import ContextPackage, Diagnosis, Event
+    from traindx.contract import ContextPackage, Diagnosis, Event, Verification
 
-    models: dict[str, type[Value]] = dict(zip(NAMES, (Diagnosis, ContextPackage, Event), strict=True))
+    models: dict[str, type[Value]] = dict(zip(NAMES, (Diagnosis, ContextPackage, Event, Verification), strict=True))
     schemas = {name: _schema(name, model) for name, model in models.items() if args.name in {None, name}}
     write(json.dumps(schemas[args.name] if args.name else schemas, indent=2) + "\n")
     return 0

@@ -1,5 +1,6 @@
 """The JSON contract: what flows between the rooms, and what a user's program may rely on."""
 
+from traindx.contract.check import Check, CheckResult, PairCitation, Verdict, Verification
 from traindx.contract.context import (
     Artifacts,
     CheckpointSummary,
@@ -43,6 +44,8 @@ __all__ = [
     "SEVERITIES",
     "Answer",
     "Artifacts",
+    "Check",
+    "CheckResult",
     "CheckpointSummary",
     "Citation",
     "ClusterSummary",
@@ -59,6 +62,7 @@ __all__ = [
     "Fact",
     "Fix",
     "Listener",
+    "PairCitation",
     "ProjectProfile",
     "Provenance",
     "RequestSummary",
@@ -72,5 +76,7 @@ __all__ = [
     "ToolUse",
     "UnreadFile",
     "Value",
+    "Verdict",
+    "Verification",
     "null_listener",
 ]

@@ -20,6 +20,7 @@ class Artifacts(Value):
     checkpoints: list[str] = Field(default_factory=list)
     data: list[str] = Field(default_factory=list)
     outputs: list[str] = Field(default_factory=list)
+    probes: list[str] = Field(default_factory=list, description="what `traindx probe` has measured on this run")
 
 
 class SeriesSummary(Value):

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from traindx.contract.check import Check
 from traindx.contract.context import RunSummary, UnreadFile
 from traindx.contract.coverage import CoverageRow, coverage_text
 from traindx.contract.value import Value
@@ -50,6 +51,9 @@ class Fix(Value):
         default="", description="the assertion, test, log line or setting that catches it next time"
     )
     example: str = Field(default="", description="the change as code in the run's own names, where no diff was made")
+    checks: list[Check] = Field(
+        default_factory=list, description="what has to hold in a run with the fix; `traindx verify` looks"
+    )
 
 
 class RootCause(Value):

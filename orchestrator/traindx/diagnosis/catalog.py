@@ -14,12 +14,13 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from traindx.contract import Severity
 from traindx.definitions import frontmatter
 from traindx.definitions.content import PROMPTS
 from traindx.diagnosis.changes.declared import Change
+from traindx.diagnosis.checks.declared import DeclaredCheck
 from traindx.errors import DefinitionError, did_you_mean
 
 FOLDER = PROMPTS / "failure_modes"
@@ -121,6 +122,12 @@ class FailureMode(Hypothesis):
     change: tuple[Change, ...] = Field(
         default=(), description="what the fix changes in the run's files; the first that has a place there is made"
     )
+    limits: dict[str, str] = Field(
+        default_factory=dict, description="numbers that the sentences and the checks share, made of facts"
+    )
+    checks: tuple[DeclaredCheck, ...] = Field(
+        default=(), description="what has to hold in a run with the fix; without them, the default"
+    )
     asks: tuple[str, ...] = Field(min_length=1, description="the cheapest observations that would settle it")
     source: Path = Field(default=Path(), exclude=True)
 
@@ -129,6 +136,18 @@ class FailureMode(Hypothesis):
         """When it is told of a run that is still going on; what an error message decides is an event."""
         by_error = any(name.startswith("error-") and row.tier == "decisive" for name, row in self.speaks_for.items())
         return self.live or ("at-once" if by_error else "later")
+
+    @field_validator("checks")
+    @classmethod
+    def _own_signals(cls, given: tuple[DeclaredCheck, ...], info: ValidationInfo) -> tuple[DeclaredCheck, ...]:
+        known = info.data.get("speaks_for", {})
+        for check in given:
+            for name in check.gone if isinstance(check.gone, tuple) else ():
+                if name not in known:
+                    raise ValueError(
+                        f"`gone` names `{name}`, which does not stand under `for`.{did_you_mean(name, known)}"
+                    )
+        return given
 
     @cached_property
     def body(self) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from traindx.contract import Fact, Fix
 from traindx.diagnosis.catalog import FailureMode
+from traindx.diagnosis.checks.fill import filled, with_limits
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -20,12 +21,14 @@ def issue_for(mode: FailureMode, facts: Mapping[str, Fact]) -> str:
 
 def fix_for(mode: FailureMode, facts: Mapping[str, Fact]) -> Fix:
     """The fix with concrete values; its diff is made where the run's files are known (`changes`)."""
+    facts = with_limits(mode, facts)
     return Fix(
         summary=_first_that_fits(mode.fix.summary, facts),
         expected=_first_that_fits(mode.fix.expected, facts),
         verify=_first_that_fits(mode.fix.verify, facts),
         fallback=_first_that_fits(mode.fix.fallback, facts),
         prevention=_first_that_fits(mode.fix.prevention, facts) if mode.fix.prevention else "",
+        checks=filled(mode, facts),
     )
 
 

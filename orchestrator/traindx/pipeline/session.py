@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from traindx.brains import Brain, Case, LocalInvestigator, NullTranscript, Transcript
 from traindx.brains.local.sections import compile_sections
-from traindx.contract import ContextPackage, Diagnosis, Event, Provenance, RunSummary, null_listener
+from traindx.contract import ContextPackage, Diagnosis, Event, Provenance, RunSummary, Signal, null_listener
 from traindx.definitions.project import Project
 from traindx.definitions.version import __version__
 from traindx.diagnosis.evidence import verify
@@ -27,6 +27,7 @@ from traindx.pipeline.guess import answered
 from traindx.pipeline.health import with_reasons
 from traindx.pipeline.inputs import OpenRun, open_part
 from traindx.pipeline.options import Choices
+from traindx.pipeline.probes import with_probes
 from traindx.pipeline.registry import Registry
 from traindx.pipeline.request import compile_phrases
 from traindx.pipeline.request.attempts import attempt_named, speaks_of_an_attempt
@@ -42,8 +43,8 @@ MOST_SPECIALISTS = 3
 class Session:
     """An open run with its tools and its brain: `await session.diagnose(…)`, then `await session.ask(…)`.
 
-    `diagnosis` is the latest one, `case_file` the transcript it is written to, `claude` the brain where it is one with
-    a model. Setting `stop` ends a model's work.
+    `diagnosis` is the latest one, `signals` what the tools found for it, `case_file` the transcript it is written to,
+    `claude` the brain where it is one with a model. Setting `stop` ends a model's work.
     """
 
     def __init__(self, run: OpenRun, choices: Choices, stop: asyncio.Event | None = None) -> None:
@@ -55,6 +56,7 @@ class Session:
         self.transcript: Transcript = NullTranscript()
         self.case_file: Path | None = None
         self.diagnosis: Diagnosis | None = None
+        self.signals: list[Signal] = []
         self._notes: list[str] = []
         self._registry: Registry | None = None
         self._held = contextlib.AsyncExitStack()
@@ -211,11 +213,13 @@ class Session:
     async def _concluded(self, case: Case, findings: Sequence[Findings]) -> Diagnosis:
         self._tell("checking every citation")
         signals = [signal for one in findings for signal in one.signals]
+        self.signals = signals
         unchecked = [cause for one in findings if not one.checked for cause in one.causes]
         causes = [cause for one in findings if one.checked for cause in one.causes]
         causes += await asyncio.to_thread(verify, unchecked, self.run.toolbelt, signals)
         name = self.brain.name if any(one.brain != "local" for one in findings) else "local"
         diagnosis = conclude(case.request, case.context, findings, causes, self._provenance(name))
+        diagnosis = with_probes(diagnosis, case.context, signals, self.run.scope.root)
         return answered(with_reasons(diagnosis, case.request, case.context, signals), case.request, case.context)
 
     def _done(self, diagnosis: Diagnosis) -> Diagnosis:

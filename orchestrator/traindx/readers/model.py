@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.float64]
     LineNumbers = npt.NDArray[np.int64]
 
-Role = Literal["log", "metrics", "config", "code", "checkpoint", "trace", "data", "output", "other"]
+Role = Literal["log", "metrics", "config", "code", "checkpoint", "trace", "data", "output", "probe", "other"]
 """what a file is for; a `trace` tells what a machine was doing: a profile, a dump of NCCL's flight recorder"""
 Axis = Literal["epoch", "step", "row"]
 _SHELL = (".sh", ".sbatch", ".slurm", ".bash")

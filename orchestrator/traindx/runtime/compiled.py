@@ -18,6 +18,7 @@ COMPILED = PROMPTS / "tools.json"
 _MADE_OF = (
     (TOOLS, "**/*.py"),
     (PACKAGE / "detectors", "**/*.py"),
+    (PACKAGE / "monitor" / "probes", "*.py"),
     (PACKAGE / "program" / "rules", "*.py"),
     (PROMPTS / "error_patterns", "*.yaml"),
     (PROMPTS / "code_rules", "*.yaml"),

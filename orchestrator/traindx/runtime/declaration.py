@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from traindx.contract import Signal, SignalKind, Value
 from traindx.errors import nearest
 
-Need = Literal["files", "series", "settings", "errors", "code", "checkpoints"]
+Need = Literal["files", "series", "settings", "errors", "code", "checkpoints", "probes"]
 
 
 class ToolInput(Value):

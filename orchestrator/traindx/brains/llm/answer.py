@@ -13,6 +13,7 @@ from traindx.brains.interface import Case
 from traindx.brains.llm.submission import LeadVerdict, Section, SubmittedCause, SubmittedEvidence, SubmittedFix
 from traindx.contract import LIKELY, OTHER, Evidence, Fact, Fix, RootCause, Signal, Status
 from traindx.diagnosis.catalog import FailureMode
+from traindx.diagnosis.checks.fill import filled
 from traindx.diagnosis.evidence import opened
 from traindx.diagnosis.evidence.fixes import objections
 from traindx.diagnosis.findings import Contested, Excluded
@@ -118,7 +119,7 @@ def _cause(raw: Any, place: str, case: Case, facts: Mapping[str, Fact], problems
         severity=whole.severity if whole else mode.severity if mode else "medium",
         confidence=confidence if mode else min(confidence, UNNAMED),
         evidence=[evidence_from(piece) for piece in evidence],
-        fix=_fix(fix) if fix is not None else catalog_fix(mode, facts),
+        fix=_fix(fix, mode, facts) if fix is not None else catalog_fix(mode, facts),
         specialist=case.specialist.name,
     )
 
@@ -154,8 +155,9 @@ def evidence_from(piece: SubmittedEvidence) -> Evidence:
     )
 
 
-def _fix(fix: SubmittedFix) -> Fix:
+def _fix(fix: SubmittedFix, mode: FailureMode | None, facts: Mapping[str, Fact]) -> Fix:
     return Fix(
+        checks=filled(mode, facts) if mode is not None else [],
         summary=_clean(fix.summary),
         diff=fix.diff[: 4 * LONGEST] if fix.diff.strip() else None,
         expected=_clean(fix.expected),

@@ -54,5 +54,6 @@ def _offers(context: ContextPackage, need: str) -> bool:
         "errors": context.errors,
         "code": context.artifacts.model_code,
         "checkpoints": context.artifacts.checkpoints,
+        "probes": context.artifacts.probes,
     }
     return bool(offered.get(need))

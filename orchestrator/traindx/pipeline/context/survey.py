@@ -95,6 +95,7 @@ def _artifacts(run: Run, series: list[SeriesSummary], errors: list[ErrorSummary]
         checkpoints=with_role("checkpoint"),
         data=with_role("data"),
         outputs=with_role("output"),
+        probes=with_role("probe"),
     )
 
 

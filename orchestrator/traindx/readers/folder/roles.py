@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
+from traindx.monitor.probing.result import NAME as RESULT_NAME
 from traindx.readers.configs.packages import NAME as PACKAGES_NAME
 from traindx.readers.configs.packages import lists_packages
 from traindx.readers.folder.glance import Glance
@@ -116,6 +117,8 @@ def by_name(path: str) -> Role:
 @lru_cache(maxsize=20_000)
 def _by_name(path: str) -> Role:
     name, kind = path.lower(), suffix(path)
+    if RESULT_NAME.search(name):
+        return "probe"
     if _EVENTS in name or kind == "wandb":
         return "metrics"
     if PACKAGES_NAME.search(name):
@@ -156,6 +159,8 @@ def _text_by_name(name: str, kind: str) -> Role:
 def needs_look(path: str) -> bool:
     """Whether the content may change what the name says."""
     kind = suffix(path)
+    if by_name(path) == "probe":
+        return False
     if kind in {"bin", "pkl", "pickle", "dat"}:
         return by_name(path) == "data"
     if kind in (_CODE - _SCRIPTS) | _OUTPUTS or _EVENTS in path:

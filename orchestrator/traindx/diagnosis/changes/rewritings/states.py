@@ -52,18 +52,64 @@ def _drop(source: Source, call: ast.Call) -> None:
 
 
 def assign(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
-    """Keep what `detach()` returns."""
+    """Keep what `detach()` returns, in the statement that the rule cites and in those beside it."""
     source, line = at_fact(code, facts, "rule_place")
     statement = source.statement_at(line)
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    owner = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
-    if isinstance(call, ast.Call) and not (isinstance(call.func, ast.Attribute) and call.func.attr == "detach"):
-        owner = call.args[0] if len(call.args) == 1 and not call.keywords else None  # a helper: `repackage(h)`
-    if call is None or not isinstance(owner, ast.Name | ast.Attribute | ast.Subscript):
+    if _discarding(statement) is None:
         raise Unfit(f"what is detached at {source.place(line)} has no name to assign the result to")
-    name = ast.unparse(owner)
-    source.replace(call, f"{name} = {ast.unparse(call)}")
-    return source.rewritten(f"The diff assigns the result to `{name}`.")
+    names = []
+    for one in _beside(source, statement):
+        owner = _discarding(one)
+        if owner is not None and isinstance(one, ast.Expr):
+            names.append(ast.unparse(owner))
+            source.replace(one.value, f"{names[-1]} = {ast.unparse(one.value)}")
+    said = "the result" if len(names) == 1 else "the results"
+    return source.rewritten(f"The diff assigns {said} to {' and '.join(f'`{name}`' for name in names)}.")
+
+
+def _discarding(statement: ast.stmt) -> ast.expr | None:
+    """What a statement detaches for nothing: the owner of `h.detach()`, the argument of a helper, `repackage(h)`."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or call.keywords:
+        return None
+    own = isinstance(call.func, ast.Attribute) and call.func.attr == "detach" and not call.args
+    owner = call.func.value if own and isinstance(call.func, ast.Attribute) else None
+    if not own and len(call.args) == 1:
+        owner = call.args[0]
+    return owner if isinstance(owner, ast.Name | ast.Attribute | ast.Subscript) else None
+
+
+def _beside(source: Source, statement: ast.stmt) -> list[ast.stmt]:
+    """The statement, with those around it that detach another part of the state in the same way."""
+    blocks = [
+        rows
+        for node in ast.walk(source.unit.tree)
+        for rows in (getattr(node, name, None) for name in ("body", "orelse", "finalbody"))
+        if isinstance(rows, list)
+    ]
+    block = next((rows for rows in blocks if statement in rows), [statement])
+    place = block.index(statement)
+    first, last = place, place
+    while first and _alike(block[first - 1], statement):
+        first -= 1
+    while last + 1 < len(block) and _alike(block[last + 1], statement):
+        last += 1
+    return block[first : last + 1]
+
+
+def _alike(one: ast.stmt, other: ast.stmt) -> bool:
+    """Whether two statements call the same on two names: `h.detach()` and `c.detach()`."""
+    if not (isinstance(one, ast.Expr) and isinstance(other, ast.Expr)) or _discarding(one) is None:
+        return False
+    return _called(one.value) == _called(other.value)
+
+
+def _called(value: ast.expr) -> str:
+    if not isinstance(value, ast.Call):
+        return ""
+    return (
+        f".{value.func.attr}" if isinstance(value.func, ast.Attribute) and not value.args else ast.unparse(value.func)
+    )
 
 
 def _loop_at(source: Source, line: int) -> ast.For | ast.While:
