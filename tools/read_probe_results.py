@@ -4,9 +4,10 @@ from pydantic import Field
 
 from traindx.contract import Signal, Value
 from traindx.monitor.probing.declaration import probes
-from traindx.monitor.probing.result import LARGEST, NAME, read_result
+from traindx.monitor.probing.result import LARGEST, read_result
 from traindx.readers import Run
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
+from traindx.vocabulary.probe_results import NAME
 
 MOST_FILES = 16
 

@@ -13,9 +13,10 @@ from traindx import diagnose
 from traindx.api import gather_context
 from traindx.contract import Citation, Diagnosis, Signal
 from traindx.definitions.content import EXAMPLES
-from traindx.monitor.probing.result import file_name, read_result, result_text
+from traindx.monitor.probing.result import read_result, result_text
 from traindx.readers import Scope
 from traindx.runtime import Toolbelt, ToolResult
+from traindx.vocabulary.probe_results import file_name
 
 CLAIM = "`c` carries the graph of every earlier step: depth 0 -> 21 in 8 steps (train.py:11); `h` does not"
 # Nothing in this loop shows a parser that the state is an LSTM's, or that it is not detached.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from traindx.contract import LIKELY, SETTLED, ContextPackage, Diagnosis, Signal
 from traindx.monitor.probing.declaration import Probe, probes
-from traindx.monitor.probing.result import file_name
+from traindx.vocabulary.probe_results import file_name
 
 MOST = 2
 ENTRY, LOOP = "entry-point", "training-loop"

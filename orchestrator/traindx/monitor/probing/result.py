@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -12,14 +11,8 @@ from traindx.contract import Citation, Signal
 from traindx.monitor.probing.declaration import PREFIX, probes
 from traindx.runtime import ToolResult
 
-NAME = re.compile(r"(?:^|/)traindx-probe-[\w.-]+\.json$")
 LARGEST = 8 << 20
 _LONGEST_CLAIM = 400
-
-
-def file_name(probe: str) -> str:
-    """What the file is called so that a diagnosis finds it."""
-    return f"traindx-probe-{probe}.json"
 
 
 def result_text(result: ToolResult) -> str:

@@ -7,7 +7,6 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from traindx.monitor.probing.result import NAME as RESULT_NAME
 from traindx.readers.configs.packages import NAME as PACKAGES_NAME
 from traindx.readers.configs.packages import lists_packages
 from traindx.readers.folder.glance import Glance
@@ -27,6 +26,7 @@ from traindx.readers.model import Role
 from traindx.readers.tables.plaintable import plain_names
 from traindx.readers.tables.record import is_long_form
 from traindx.vocabulary.metrics import normalise
+from traindx.vocabulary.probe_results import NAME as RESULT_NAME
 
 __all__ = ["by_content", "by_name", "is_binary", "needs_look", "suffix"]
 
