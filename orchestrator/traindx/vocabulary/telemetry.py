@@ -10,7 +10,7 @@ HAS_NAN, HAS_INF = "lstm_has_nan", "lstm_has_inf"
 STATE_KEYS = (H_NORM, C_NORM, H_MAX, C_MAX, HAS_NAN, HAS_INF)
 
 EVENT = "event"
-START, NON_FINITE = "start", "non-finite"
+START, NON_FINITE, END = "start", "non-finite", "end"
 
 
 def file_name(name: str = "", rank: int | None = None) -> str:
