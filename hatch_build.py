@@ -35,7 +35,8 @@ class CompileHook(BuildHookInterface):  # type: ignore[type-arg, misc, unused-ig
         if version == "editable":
             for folder in IMPORTED:
                 compileall.compile_dir(Path(self.root) / folder, quiet=2)
-        if self.target_name == "wheel" and all([self._compile(*one) for one in LIBRARIES.items()]):
+        compiled = self.target_name == "wheel" and [self._compile(*one) for one in LIBRARIES.items()]
+        if compiled and all(compiled):
             platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
             build_data["pure_python"] = False
             build_data["tag"] = f"py3-none-{platform}"

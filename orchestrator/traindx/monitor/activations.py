@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 MOST_MODULES = 48
 _ONE_SIDED = (nn.ReLU, nn.ReLU6, nn.Threshold)
 """activations that give zero, and a gradient of zero, to all that is not positive"""
-_BOUNDED: dict[type[nn.Module], tuple[float, float]] = {nn.Tanh: (-1.0, 1.0), nn.Sigmoid: (0.0, 1.0), nn.Hardtanh: (-1.0, 1.0)}
+_BOUNDED: dict[type[nn.Module], tuple[float, float]] = {
+    nn.Tanh: (-1.0, 1.0),
+    nn.Sigmoid: (0.0, 1.0),
+    nn.Hardtanh: (-1.0, 1.0),
+}
 _NEAR = 0.01
 """of the range, the distance to a limit at which the slope of tanh and sigmoid is a fiftieth of its largest and less"""
 _MOST_NUMBERS = 1 << 18
@@ -134,7 +138,7 @@ def _limits(module: nn.Module) -> tuple[float, float]:
     return next(limits for kind, limits in _BOUNDED.items() if isinstance(module, kind))
 
 
-def _some(modules: list[tuple[str, nn.Module]]) -> list[tuple[str, nn.Module]]:
+def _some(modules: list[tuple[str, Any]]) -> list[tuple[str, nn.Module]]:
     if len(modules) <= MOST_MODULES:
         return modules
     return [modules[round(n * (len(modules) - 1) / (MOST_MODULES - 1))] for n in range(MOST_MODULES)]

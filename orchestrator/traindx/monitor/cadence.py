@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+_SPREAD = 10
+"""times after which what is free is done every second step, then every third"""
 _MOST_STEPS = 1000
 """steps after which it is done again, whatever it costs"""
 _WARM_UP = 2
@@ -13,12 +15,15 @@ _RECENT = 0.2
 
 
 class Cadence:
-    """Says at which steps something is due: every n-th, or as often as its measured cost allows."""
+    """Says at which steps something is due: every n-th, or as often as its measured cost allows.
 
-    def __init__(self, share: float, every: int | None = None) -> None:
-        self._share, self._every = share, every
+    The first seconds that it costs, as many as are `free`, are not counted: of a short run there is something to see.
+    """
+
+    def __init__(self, share: float, free: float = 0.0, every: int | None = None) -> None:
+        self._share, self._free, self._every = share, free, every
         self._next, self._done = 1, 0
-        self._cost = self._step_time = 0.0
+        self._cost = self._spent = self._step_time = 0.0
         self.interval = every or 1
 
     def is_due(self, step: int) -> bool:
@@ -32,6 +37,7 @@ class Cadence:
     def done(self, step: int, cost: float) -> None:
         """Take in what it cost this time, in seconds."""
         self._done += 1
+        self._spent += cost
         if self._every is not None:
             self._next = step + self._every
             return
@@ -45,4 +51,5 @@ class Cadence:
     def _affordable(self) -> int:
         if self._done <= _WARM_UP or not self._step_time:
             return 1
-        return min(_MOST_STEPS, max(1, math.ceil(self._cost / (self._share * self._step_time))))
+        affordable = min(_MOST_STEPS, max(1, math.ceil(self._cost / (self._share * self._step_time))))
+        return min(affordable, 1 + self._done // _SPREAD) if self._spent < self._free else affordable

@@ -17,7 +17,7 @@ class Handle(Protocol):
 
 
 class Hook:
-    """Calls a function, except where PyTorch traces a graph; a copied or pickled hook does nothing, and needs no traindx."""
+    """Calls a function, except where PyTorch traces a graph; a copy or a pickle of it does nothing."""
 
     __slots__ = ("_call",)
 
@@ -25,6 +25,7 @@ class Hook:
         self._call = call
 
     def __call__(self, *args: Any) -> None:
+        """Do what is hooked here."""
         if not torch.compiler.is_compiling():
             self._call(*args)
 

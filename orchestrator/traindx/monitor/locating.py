@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from traindx.monitor.hooks import Handle, Hook, remove
 from traindx.monitor.parameters import plain_name
+from traindx.vocabulary.telemetry import GRADIENT, INPUT, MODULE, WEIGHT
 
 _DEEPEST = 6
 
@@ -21,11 +22,11 @@ class Origin(NamedTuple):
     """What was the first to be no number."""
 
     where: str
-    """`input`, `parameter`, `forward` or `gradient`"""
+    """`input`, `weight`, `module` or `gradient`"""
     name: str
     """of the argument, the parameter or the module; empty for the model itself"""
     kind: str
-    """the class of the module, or of what the parameter belongs to"""
+    """the class of the module, or of what the parameter belongs to: `torch.nn.Linear`, `model.Head`"""
     value: str
     """`NaN` or `Inf`"""
 
@@ -55,15 +56,22 @@ def locate_forward(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, An
     """
     for name, given in (*((f"argument {n}", one) for n, one in enumerate(args)), *kwargs.items()):
         if found := broken_value(given):
-            return Origin("input", name, type(given).__name__, found)
+            return Origin(INPUT, name, type(given).__name__, found)
     for name, parameter in model.named_parameters():
         if found := broken_value(parameter.detach()):
             owner = model.get_submodule(name.rpartition(".")[0])
-            return Origin("parameter", plain_name(name), type(owner).__name__, found)
+            return Origin(WEIGHT, plain_name(name), class_name(owner), found)
     if not run:
         return None
     with torch.no_grad(), _as_it_was(model):
         return _first_broken(model, args, kwargs)
+
+
+def class_name(module: nn.Module) -> str:
+    """The class of a module with the place it comes from; PyTorch's own under the name they are used by."""
+    kind = type(module)
+    place = "torch.nn" if kind.__module__.startswith("torch.nn.") else kind.__module__
+    return f"{place}.{kind.__name__}"
 
 
 class _Found(Exception):
@@ -83,14 +91,14 @@ def _first_broken(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any
         found = broken_value(given)
         if found and open_modules:  # code of the module around it broke the input, between its modules
             around = open_modules[-1]
-            raise _Found(Origin("forward", names[id(around)], type(around).__name__, found))
+            raise _Found(Origin(MODULE, names[id(around)], class_name(around), found))
         open_modules.append(module)
 
     def leave(module: nn.Module, _: object, output: object) -> None:
         if open_modules and open_modules[-1] is module:
             open_modules.pop()
         if found := broken_value(output):
-            raise _Found(Origin("forward", names[id(module)], type(module).__name__, found))
+            raise _Found(Origin(MODULE, names[id(module)], class_name(module), found))
 
     for module in model.modules():
         handles += [module.register_forward_pre_hook(Hook(enter)), module.register_forward_hook(Hook(leave))]
@@ -132,5 +140,5 @@ def locate_gradient(broken: list[str], model: nn.Module, gradients: Mapping[str,
     name = broken[-1]
     owner_name = name.rpartition(".")[0]
     owners = {plain_name(path): module for path, module in model.named_modules()}
-    kind = type(owners.get(owner_name, model)).__name__
-    return Origin("gradient", name, kind, broken_value(gradients[name]) or "NaN")
+    owner = owners.get(owner_name, model)
+    return Origin(GRADIENT, name, class_name(owner), broken_value(gradients[name]) or "NaN")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 from torch import nn
 
-from traindx.errors import UsageError
+from traindx.monitor.arguments import optimizers_of
 from traindx.monitor.cadence import Cadence
+from traindx.monitor.events import origin_row, start_row
 from traindx.monitor.hooks import Handle, Hook, remove
 from traindx.monitor.inputs import Evaluated
 from traindx.monitor.readings import Readings
@@ -19,9 +21,9 @@ from traindx.monitor.reporting import Reporter, contained
 from traindx.monitor.sample import Sample
 from traindx.monitor.step_clock import StepClock
 from traindx.monitor.surroundings import device_of, memory_in_use, rank_of_job, rates_of, scale_of
-from traindx.monitor.telemetry_file import MOST_BYTES, TelemetryFile, free_path
+from traindx.monitor.telemetry_file import TelemetryFile, free_path
 from traindx.monitor.watching import Watch
-from traindx.vocabulary.telemetry import END, EVENT, NON_FINITE, START, file_name
+from traindx.vocabulary.telemetry import END, EVENT, NON_FINITE
 
 if TYPE_CHECKING:
     from torch.optim import Optimizer
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 Batch = TypeVar("Batch")
 OVERHEAD = 0.02
 """of the time of training, what the monitor may take by its own measurement"""
+_FREE_SAMPLES, _FREE_ROWS = 0.05, 0.01
+"""seconds that may be spent at the start of a run beyond its share"""
 _LONGEST_SILENCE = 1.0
 """seconds after which a step is told of, whatever its turn"""
 
@@ -53,13 +57,13 @@ class Monitor:
         scaler: Any = None,
         every: int | None = None,
         overhead: float = OVERHEAD,
-        max_bytes: int = MOST_BYTES,
     ) -> None:
-        optimizers = _checked(model, optimizer, every, overhead)
+        optimizers = optimizers_of(model, optimizer, every, overhead)
         self.reporter = Reporter()
         self._model, self._optimizers, self._scaler = model, optimizers, scaler
         self._clock, self._evaluated, self._waiting = StepClock(), Evaluated(), Readings()
-        self._samples, self._rows = Cadence(0.5 * overhead, every), Cadence(0.2 * overhead)
+        self._samples = Cadence(0.5 * overhead, _FREE_SAMPLES, every)
+        self._rows = Cadence(0.2 * overhead, _FREE_ROWS)
         self._checks = Cadence(0.3 * overhead)
         self._step, self._told_at = 0, 0.0
         self._pending = self._is_manual = self._is_closed = False
@@ -75,8 +79,8 @@ class Monitor:
         self._watch = Watch(model, alone=rank is None)
         self._sample = Sample(model, optimizers, self.reporter)
         self.path = free_path(Path(folder), name, rank)
-        self._file = TelemetryFile(self.path, self.reporter, max_bytes)
-        self._file.write(_start(model, optimizers, self._device))
+        self._file = TelemetryFile(self.path, self.reporter)
+        self._file.write({**start_row(model, optimizers, self._device), **_now()})
         self._attach()
         self._prepare()
 
@@ -93,7 +97,7 @@ class Monitor:
         self._clock.own += time.perf_counter() - began
 
     def after_backward(self) -> None:
-        """Measure gradients now, before they are clipped; without this call they are measured as the optimizer gets them."""
+        """Measure gradients now, before they are clipped; else they are measured as the optimizer gets them."""
         began = time.perf_counter()
         self._see_gradients()
         self._clock.own += time.perf_counter() - began
@@ -255,7 +259,7 @@ class Monitor:
     def _is_worth_telling(self, values: dict[str, Value], now: float) -> bool:
         """Whether this step has its turn, was long in coming, or is the first whose loss is no number."""
         loss, before = values.get("loss"), self.latest.get("loss")
-        breaks = isinstance(loss, float) and loss != loss and before == before
+        breaks = isinstance(loss, float) and math.isnan(loss) and not (isinstance(before, float) and math.isnan(before))
         return breaks or self._rows.is_due(self._step) or now - self._told_at > _LONGEST_SILENCE
 
     def _tell(self, values: dict[str, Value]) -> None:
@@ -269,8 +273,7 @@ class Monitor:
 
     def _tell_origin(self, origin: Origin | None) -> None:
         if origin is not None:
-            told = {"where": origin.where, "name": origin.name, "class": origin.kind, "value": origin.value}
-            self._file.write({"step": self._step + 1, EVENT: NON_FINITE, **told, **_now()})
+            self._file.write({"step": self._step + 1, EVENT: NON_FINITE, **origin_row(origin), **_now()})
 
     @contained
     def _prepare(self) -> None:
@@ -280,29 +283,6 @@ class Monitor:
             self._sample.begin()
         elif self._sample.active:
             self._sample.drop()
-
-
-def _checked(
-    model: object, optimizer: Optimizer | Sequence[Optimizer] | None, every: int | None, overhead: float
-) -> list[Optimizer]:
-    if not isinstance(model, nn.Module):
-        raise UsageError(f"a monitor watches a `torch.nn.Module`, not a `{type(model).__name__}`")
-    if every is not None and every < 1:
-        raise UsageError(f"`every` is a number of steps, 1 or more, not {every}")
-    if not 0 < overhead <= 1:
-        raise UsageError(f"`overhead` is a share of the training's time, above 0 and up to 1, not {overhead}")
-    given = [] if optimizer is None else list(optimizer) if isinstance(optimizer, (list, tuple)) else [optimizer]
-    optimizers = [getattr(one, "optimizer", one) for one in given]
-    for one in optimizers:
-        if not isinstance(one, torch.optim.Optimizer):
-            raise UsageError(f"a monitor takes optimizers of `torch.optim`, not a `{type(one).__name__}`")
-    return optimizers
-
-
-def _start(model: nn.Module, optimizers: Sequence[Optimizer], device: torch.device) -> dict[str, Value]:
-    names = "+".join(type(one).__name__ for one in optimizers)
-    made = f"{type(model).__name__} on {device.type}, torch {torch.__version__}"
-    return {EVENT: START, "model": made, "optimizer": names or "none", **_now()}
 
 
 def _now() -> dict[str, Value]:

@@ -12,7 +12,7 @@ from traindx.monitor.steps import Gradients, Updates
 from traindx.vocabulary.telemetry import C_MAX, C_NORM, H_MAX, H_NORM, HAS_INF, HAS_NAN
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import nn
     from torch.optim import Optimizer
 
     from traindx.monitor.lstm_health import LstmHealth

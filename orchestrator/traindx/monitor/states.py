@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Union
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import torch
 from torch.nn.utils.rnn import PackedSequence
@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import PackedSequence
 if TYPE_CHECKING:
     from torch import Tensor
 
-    State: TypeAlias = Union[Tensor, PackedSequence, Sequence["State"], Mapping[str, "State"], None]
+    State: TypeAlias = Tensor | PackedSequence | Sequence["State"] | Mapping[str, "State"] | None
 
 _HIDDEN_KEYS = frozenset({"h", "hx", "h_n", "h0", "hidden", "hidden_state", "lstm_h", "rnn_h"})
 _CELL_KEYS = frozenset({"c", "cx", "c_n", "c0", "cell", "cell_state", "lstm_c"})

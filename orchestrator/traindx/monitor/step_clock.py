@@ -47,9 +47,6 @@ class StepClock:
         now = perf_counter()
         took = None if self._ended is None or self._is_spoilt else max(0.0, now - self._ended - self.own)
         waited = self._fetched if self._is_exact else self._waited
-        if took is None or waited is None:
-            waited = None
-        else:
-            waited = min(max(waited, 0.0), took)
+        waited = None if took is None or waited is None else min(max(waited, 0.0), took)
         self._ended, self._waited, self._fetched, self._is_spoilt, self.own = now, None, 0.0, False, 0.0
         return took, waited

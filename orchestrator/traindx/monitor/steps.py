@@ -1,4 +1,4 @@
-"""Sizes of gradients and of the updates that an optimizer makes of them, each in a few operations over all parameters."""
+"""Sizes of gradients, and of the updates that an optimizer makes of them: a few operations over all parameters."""
 
 from __future__ import annotations
 
@@ -99,7 +99,8 @@ def norms_of(tensors: list[Tensor]) -> list[Tensor]:
 def together(norms: list[Tensor]) -> Tensor:
     """The norm of the whole, from those of its parts."""
     wide = torch.float64 if any(one.dtype is torch.float64 for one in norms) else torch.float32
-    return torch.linalg.vector_norm(torch.stack([one.to(wide) for one in norms]))
+    norm: Tensor = torch.linalg.vector_norm(torch.stack([one.to(wide) for one in norms]))
+    return norm
 
 
 def _over(changes: Tensor, weights: Tensor) -> Tensor:
@@ -109,5 +110,6 @@ def _over(changes: Tensor, weights: Tensor) -> Tensor:
 def _head(parameter: Tensor) -> Tensor:
     parameter = parameter.detach()
     local = getattr(parameter, "to_local", None)
-    whole = parameter if local is None else local()
-    return whole.flatten()[:LARGEST_COPY]
+    whole: Tensor = parameter if local is None else local()
+    head: Tensor = whole.flatten()[:LARGEST_COPY]
+    return head

@@ -1,4 +1,4 @@
-"""A look at every step for numbers that are none, cheap enough to be always there, and where the first one came from."""
+"""A look at every step for numbers that are none, and where the first one came from."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from traindx.monitor.locating import Origin, broken_value, locate_forward, locate_gradient
+from traindx.monitor.locating import Origin, broken_value, class_name, locate_forward, locate_gradient
+from traindx.vocabulary.telemetry import MODULE
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -30,7 +31,7 @@ class Watch:
         self._was_broken = self._is_locating = False
 
     def output(self, args: tuple[Any, ...], kwargs: dict[str, Any], output: object) -> Origin | None:
-        """What broke the output of a forward pass, when it breaks; None while all is well, and while it stays broken."""
+        """What broke the output of a forward pass when it breaks; None while all is well, and while it stays so."""
         if self._is_locating or not self._left:
             return None
         if not _looks_broken(output):
@@ -45,7 +46,7 @@ class Watch:
             origin = locate_forward(self._model, args, kwargs, run=self._alone)
         finally:
             self._is_locating = False
-        return origin or Origin("forward", "", type(self._model).__name__, found)
+        return origin or Origin(MODULE, "", class_name(self._model), found)
 
     @property
     def is_locating(self) -> bool:

@@ -12,6 +12,11 @@ STATE_KEYS = (H_NORM, C_NORM, H_MAX, C_MAX, HAS_NAN, HAS_INF)
 EVENT = "event"
 START, NON_FINITE, END = "start", "non-finite", "end"
 
+# What an event of numbers that are none tells: where the first came from, its name, its class, and what was found.
+FROM, AT, CLASS, FOUND = "from", "at", "class", "found"
+INPUT, WEIGHT, MODULE, GRADIENT = "input", "weight", "module", "gradient"
+TORCH_CLASS = "torch.nn."
+
 
 def file_name(name: str = "", rank: int | None = None) -> str:
     """The file of a monitor: `traindx-monitor.jsonl`, `traindx-monitor.generator.rank3.jsonl`."""
