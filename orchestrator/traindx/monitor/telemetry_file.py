@@ -9,18 +9,17 @@ import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
+from traindx.monitor.thinning import thin
 from traindx.vocabulary.telemetry import EVENT, file_name
 
 if TYPE_CHECKING:
     from traindx.monitor.reporting import Reporter
 
 MOST_BYTES = 16 << 20
-_HEADROOM = 0.7
+_HEADROOM = 0.6
 """of the allowed size, what is left at most after thinning: the next time is far away"""
-_RECENT = 0.25
-"""share of the file, at its end, that is not thinned"""
 _MOST_EVENTS = 200
 """events that are written; after so many, further ones say nothing new"""
 _DIGITS = 6
@@ -100,9 +99,8 @@ class TelemetryFile:
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._handle is not None and os.getpid() == self._owner:
-            os.close(self._handle)
-        self._handle = None
+        if os.getpid() == self._owner:
+            self._let_go()
 
     def _append(self, line: bytes) -> None:
         if self._size + len(line) > self._most:
@@ -127,45 +125,23 @@ class TelemetryFile:
             self._failed(error)
 
     def _thin(self) -> None:
-        """Leave out every other row but the newest, as often as needed; events stay."""
         fresh = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         try:
-            size = self._size
-            source: Path = self.path
-            while size > self._most * _HEADROOM:
-                before = size
-                with source.open("rb") as old, fresh.with_suffix(".half").open("wb") as new:
-                    size = _every_other(old, new, int((1 - _RECENT) * before))
-                fresh.with_suffix(".half").replace(fresh)
-                source = fresh
-                if size > 0.9 * before:  # nothing but events
-                    break
+            thin(self.path, fresh, int(self._most * _HEADROOM))
             fresh.replace(self.path)
         finally:
             fresh.unlink(missing_ok=True)
-            fresh.with_suffix(".half").unlink(missing_ok=True)
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
+        self._let_go()
         self._open()
+
+    def _let_go(self) -> None:
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            with contextlib.suppress(OSError):  # the program may have closed all files
+                os.close(handle)
 
     def _failed(self, error: Exception) -> None:
         self._failures += 1
         self._reporter.say(f"cannot write `{self.path}`: {getattr(error, 'strerror', None) or error}")
-        if self._failures >= _MOST_FAILURES and self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
-
-
-def _every_other(old: IO[bytes], new: IO[bytes], end: int) -> int:
-    """Copy every other row up to a place, and every event; the size of what was copied."""
-    left_out, seen, size = True, 0, 0
-    mark = f'"{EVENT}":'.encode()
-    for line in old:
-        seen += len(line)
-        if seen <= end and mark not in line:
-            left_out = not left_out
-            if left_out:
-                continue
-        size += new.write(line)
-    return size
+        if self._failures >= _MOST_FAILURES:
+            self._let_go()
