@@ -72,9 +72,10 @@ def test_two_networks_that_play_against_each_other_are_watched_side_by_side(tmp_
         found = []
         for _ in range(STEPS):
             fake = generator(torch.randn(8, 4))
-            loss = nn.functional.softplus(judge(fake.detach())).mean() + nn.functional.softplus(
-                -judge(torch.randn(8, 2))
-            ).mean()
+            loss = (
+                nn.functional.softplus(judge(fake.detach())).mean()
+                + nn.functional.softplus(-judge(torch.randn(8, 2))).mean()
+            )
             judges.zero_grad()
             loss.backward()
             judges.step()

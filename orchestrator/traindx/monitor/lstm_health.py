@@ -152,13 +152,15 @@ def _measured(parts: Parts) -> Tensor:
 
 
 def _of_part(part: list[Tensor]) -> Tensor:
-    # Sums run in single precision at least: the squares of half precision end at 65504.
+    # Sums run in single precision at least, over numbers that are no larger than one: no square leaves the range.
     home, wide = part[0].device, torch.promote_types(part[0].dtype, torch.float32)
     blocks = [one.reshape(_form(one)) for one in part]
-    samples = [_vector_norm(_vector_norm(one, dim=-1, dtype=wide), dim=0).to(home) for one in blocks]
     top = torch.stack([one.abs().amax().to(home, wide) for one in blocks]).amax()
+    unit = torch.where(torch.isfinite(top) & (top > 0), top, 1.0)
+    rows = [_vector_norm(one.to(wide) / unit.to(one.device), dim=-1) for one in blocks]
+    samples = [_vector_norm(one, dim=0).to(home) * unit for one in rows]
     infinite = torch.stack([torch.isinf(one).any().to(home) for one in blocks]).any()
     # Layers that have the same samples share the norm of each.
     alike = all(one.shape == samples[0].shape for one in samples)
     each = _vector_norm(torch.stack(samples), dim=0) if alike else torch.cat(samples)
-    return torch.stack((_vector_norm(each), top, each.amax(), each.amin(), infinite.to(wide)))
+    return torch.stack((_vector_norm(each / unit) * unit, top, each.amax(), each.amin(), infinite.to(wide)))

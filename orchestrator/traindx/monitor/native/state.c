@@ -42,7 +42,8 @@ static void one_by_one(const float *x, int64_t count, struct row *told) {
 
 /* Several sums run side by side: one addition need not wait for the one before. */
 FOR_EACH_PROCESSOR
-static void row_32(const float *x, int64_t width, struct row *told) {
+static double vectors(const float *x, int64_t width, struct row *told) {
+  double squares = 0;
   floats sums[CHAINS] = {{0}};
   words tops[CHAINS] = {{0}}, seen[CHAINS] = {{0}};
   int64_t at = 0;
@@ -61,11 +62,21 @@ static void row_32(const float *x, int64_t width, struct row *told) {
   }
   for (int chain = 0; chain < CHAINS; chain++)
     for (int lane = 0; lane < LANES; lane++) {
-      told->squares += sums[chain][lane];
+      squares += sums[chain][lane];
       if (tops[chain][lane] > told->top) told->top = tops[chain][lane];
       told->infinite |= seen[chain][lane] != 0;
     }
   one_by_one(x + at, width - at, told);
+  return squares;
+}
+
+static void row_32(const float *x, int64_t width, struct row *told) {
+  double squares = vectors(x, width, told);
+  if (isinf(squares)) {  /* squares above 3e38 leave single precision */
+    squares = 0;
+    for (int64_t n = 0; n < width - width % BLOCK; n++) squares += (double)x[n] * x[n];
+  }
+  told->squares += squares;
 }
 
 static void row_64(const double *x, int64_t width, struct row *told) {
