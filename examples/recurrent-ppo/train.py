@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from traindx.monitor import LstmHealthTracker
 
-ENVS, STEPS, EPOCHS, WIDTH = 32, 64, 4, 32
+ENVS, STEPS, EPOCHS, WIDTH = 32, 32, 4, 32
 GAMMA, LAMBDA, CLIP = 0.98, 0.95, 0.2
 State = tuple[Tensor, Tensor]
 
@@ -181,7 +181,7 @@ def main() -> None:
     with (given.out / "telemetry.jsonl").open("w") as telemetry:
         for number in range(given.updates):
             if given.fault == "explode":
-                policy.gain = 1.0 + 0.02 * number
+                policy.gain = 1.0 + 0.03 * number
             rollout = collect(policy, poles, state)
             state = rollout.ended_with
             if given.fault == "nan" and number >= given.updates // 2:

@@ -35,7 +35,7 @@ with Monitor(model, optimizer, folder=sys.argv[1]) as monitor:
 
 def test_what_json_has_no_number_for_is_still_json() -> None:
     line = row_text({"a": float("nan"), "b": float("-inf"), "c": 1 / 3, "d": True, "e": None, "f": 1795119064.4821})
-    read = json.loads(line, parse_constant=lambda constant: pytest.fail(constant))
+    read = json.loads(line, parse_constant=pytest.fail)
     assert read == {"a": "NaN", "b": "-Infinity", "c": 0.333333, "d": True, "e": None, "f": 1795119064.482}
 
 
@@ -51,7 +51,7 @@ def test_the_file_stays_below_its_size_and_keeps_events_the_newest_and_some_of_t
     told = rows(tmp_path, path.name)
     steps = [row["step"] for row in told]
     assert steps == sorted(steps)
-    assert steps[-40:] == list(range(4_962, 5_001)) + [5_000]
+    assert steps[-40:] == [*range(4_962, 5_001), 5_000]
     assert {"step": 70, "event": "seen"} in told
     # Of the first half of the run there is as much as of any other part of it, and of every kind of row.
     assert len([step for step in steps if step < 2_500]) > 60

@@ -1,4 +1,4 @@
-"""Rows of a file of telemetry left out evenly over all steps, so that it gets smaller and still tells of the whole run."""
+"""Rows of a file of telemetry left out evenly over all steps: it gets smaller and still tells of the whole run."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def detect(norms: Sequence[Series]) -> list[Signal]:
 
 
 def _has_rms(row: Series, norms: Sequence[Series]) -> bool:
-    """Whether the root mean square was logged beside a norm: it does not grow with batch and width, as the norm does."""
+    """Whether the root mean square was logged beside a norm: batch and width do not make it grow."""
     name = row.original.replace("norm", "rms")
     return name != row.original and any(one.original == name and one.source == row.source for one in norms)
 
