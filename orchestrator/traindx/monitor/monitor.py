@@ -102,6 +102,14 @@ class Monitor:
         self._see_gradients()
         self._clock.own += time.perf_counter() - began
 
+    def batch_ready(self) -> None:
+        """Say that the data of the step is there, where the model itself is not called and so cannot tell."""
+        self._clock.forward_begins()
+
+    def evaluating(self) -> None:
+        """Say that an evaluation takes a part of the present step, whose time then says nothing."""
+        self._clock.evaluates()
+
     def batches(self, loader: Iterable[Batch]) -> Iterator[Batch]:
         """The batches of a loader, with the time that each takes to come."""
         return self._clock.fetching(loader)
@@ -123,7 +131,8 @@ class Monitor:
         if self._is_closed:
             return
         self._is_manual = True
-        self._loss = loss.detach() if isinstance(loss, torch.Tensor) else loss
+        if loss is not None:
+            self._loss = loss.detach() if isinstance(loss, torch.Tensor) else loss
         self._also = {key: _number(value) for key, value in values.items()}
         self._finish_step()
 
@@ -131,6 +140,7 @@ class Monitor:
     def _see_gradients(self) -> None:
         if self._sample.active:
             self._sample.see_gradients()
+        self._check_gradients()
 
     @contained
     def _log(self, values: Mapping[str, float | torch.Tensor]) -> None:
@@ -200,6 +210,9 @@ class Monitor:
         self._settle()
         if self._sample.active:
             self._sample.before_update()
+        self._check_gradients()
+
+    def _check_gradients(self) -> None:
         step = self._step + 1
         if self._sample.active or (self._device.type == "cpu" and self._checks.is_due(step)):
             began = time.perf_counter()
