@@ -104,9 +104,9 @@ def test_a_nan_that_the_loop_survives_leaves_no_trace_of_the_search_for_it(tmp_p
             one.model[4].guard = -100.0 if number == 6 else 1e-3
             loss = one.loss_of(number)
             found.append(str(float(loss.detach())))
+            one.optimizer.zero_grad()
+            loss.backward()
             if loss.isfinite():
-                one.optimizer.zero_grad()
-                loss.backward()
                 one.optimizer.step()
         if monitor is not None:
             monitor.close()

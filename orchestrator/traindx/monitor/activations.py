@@ -40,6 +40,9 @@ class Activations:
     def __init__(self, model: nn.Module, reporter: Reporter) -> None:
         self.reporter = reporter
         named = {plain_name(name): module for name, module in model.named_modules()}
+        if hasattr(model, "_orig_mod") and len(named) > 1:
+            reporter.say("the model is compiled, its layers are one graph: dead units and states are not measured")
+            named = {}
         wanted = [(name, one) for name, one in named.items() if isinstance(one, (*_ONE_SIDED, *_BOUNDED))]
         self._units = _some(wanted)
         self._recurrent = [one for one in named.values() if isinstance(one, (nn.RNNBase, nn.RNNCellBase))]

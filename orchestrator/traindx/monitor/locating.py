@@ -113,9 +113,13 @@ def _first_broken(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any
 
 @contextmanager
 def _as_it_was(model: nn.Module) -> Iterator[None]:
-    """Put back what a forward pass may change."""
-    attributes = [(module, dict(module.__dict__)) for module in model.modules()]
-    buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
+    """Put back what a forward pass may change.
+
+    Buffers are exchanged for copies: the backward pass that follows may need the true ones, and sees who writes to them.
+    """
+    attributes = [(module, dict(module.__dict__), dict(module._buffers)) for module in model.modules()]
+    for module, _, buffers in attributes:
+        module._buffers.update({name: None if one is None else one.detach().clone() for name, one in buffers.items()})
     devices = {one.device for one in model.parameters() if one.is_cuda}
     drawn, numpy = random.getstate(), sys.modules.get("numpy")
     drawn_arrays = None if numpy is None else numpy.random.get_state()
@@ -126,11 +130,11 @@ def _as_it_was(model: nn.Module) -> Iterator[None]:
         random.setstate(drawn)
         if numpy is not None:
             numpy.random.set_state(drawn_arrays)
-        for module, was in attributes:
+        for module, was, buffers in attributes:
             module.__dict__.clear()
             module.__dict__.update(was)
-        for buffer, held in buffers:
-            buffer.copy_(held)
+            module._buffers.clear()
+            module._buffers.update(buffers)
 
 
 def locate_gradient(broken: list[str], model: nn.Module, gradients: Mapping[str, Tensor]) -> Origin | None:
