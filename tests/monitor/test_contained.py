@@ -36,7 +36,7 @@ OUTPUTS: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_a_model_may_return_anything(name: str, tmp_path: Path) -> None:
-    class Net(torch.nn.Module):  # type: ignore[misc, name-defined]
+    class Net(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.act = torch.nn.ReLU()
@@ -101,7 +101,7 @@ def test_checkpointed_activations_are_computed_again_and_told_once(tmp_path: Pat
 
     one = mlp()
 
-    class Net(torch.nn.Module):  # type: ignore[misc, name-defined]
+    class Net(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.body = one.model

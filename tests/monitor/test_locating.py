@@ -66,7 +66,7 @@ def test_a_layer_that_overflows(tmp_path: Path) -> None:
 
 
 def test_code_between_modules_belongs_to_the_module_around_it(tmp_path: Path) -> None:
-    class Net(torch.nn.Module):  # type: ignore[misc, name-defined]
+    class Net(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.first, self.last = torch.nn.Linear(4, 4), torch.nn.Linear(4, 1)
@@ -77,7 +77,7 @@ def test_code_between_modules_belongs_to_the_module_around_it(tmp_path: Path) ->
     torch.manual_seed(0)
     net = torch.nn.ModuleDict({"inner": Net()})
 
-    class Outer(torch.nn.Module):  # type: ignore[misc, name-defined]
+    class Outer(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.parts = net

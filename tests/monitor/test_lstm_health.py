@@ -150,11 +150,11 @@ def test_a_state_without_a_cell_has_no_cell() -> None:
 def test_the_device_is_read_once_and_what_is_measured_stays_there() -> None:
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    class Reads(TorchDispatchMode):  # type: ignore[misc]
+    class Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Counts the operations that wait for a device."""
 
         def __init__(self) -> None:
-            super().__init__()
+            super().__init__()  # type: ignore[no-untyped-call]
             self.counted: list[str] = []
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -186,7 +186,7 @@ def test_no_graph_is_kept() -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")  # of `torch.compile` itself, at a graph break
 def test_measuring_is_one_graph_and_reading_is_a_break_in_it() -> None:
-    class Cell(torch.nn.Module):  # type: ignore[misc, name-defined]
+    class Cell(torch.nn.Module):  # type: ignore[misc]
         def __init__(self, look: Callable[[Any], Any]) -> None:
             super().__init__()
             self.cell, self.look = torch.nn.LSTMCell(4, 8), look

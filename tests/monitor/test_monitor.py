@@ -207,7 +207,8 @@ def test_it_is_done_as_often_as_its_cost_allows() -> None:
 
 def test_a_fixed_interval_is_kept_and_the_first_seconds_are_free() -> None:
     fixed, free = Cadence(0.01, every=7), Cadence(0.01, free=0.1)
-    seen, early = [], []
+    seen: list[int] = []
+    early: list[int] = []
     for step in range(1, 400):
         for cadence, steps in ((fixed, seen), (free, early)):
             cadence.stepped(1e-4)

@@ -115,7 +115,7 @@ def _first_broken(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any
 def _as_it_was(model: nn.Module) -> Iterator[None]:
     """Put back what a forward pass may change.
 
-    Buffers are exchanged for copies: the backward pass that follows may need the true ones, and sees who writes to them.
+    Buffers are exchanged for copies: the backward pass may need the true ones, and notices who wrote to them.
     """
     attributes = [(module, dict(module.__dict__), dict(module._buffers)) for module in model.modules()]
     for module, _, buffers in attributes:

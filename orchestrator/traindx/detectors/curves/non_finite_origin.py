@@ -10,13 +10,15 @@ from traindx.readers.quoting import quote_of
 from traindx.readers.tables.monitor_events import Origin
 from traindx.vocabulary.telemetry import GRADIENT, INPUT, MODULE, TORCH_CLASS, WEIGHT
 
-SIGNALS: dict[str, str | SignalKind] = {
+_MEANINGS = {
     "origin-in-inputs": "the first NaN or Inf was in what the model was given",
     "origin-in-weights": "the first NaN or Inf was in a weight, before the forward pass",
     "origin-in-own-module": "the first NaN or Inf came out of the program's own code, from finite inputs and weights",
     "origin-in-layer": "the first NaN or Inf came out of a layer of PyTorch, from finite inputs and weights",
     "origin-in-gradient": "the first NaN or Inf was in a gradient, while all outputs were finite",
 }
+# That a NaN was seen inside and that the loss shows it are one fact.
+SIGNALS = {name: SignalKind(meaning, group="non-finite") for name, meaning in _MEANINGS.items()}
 
 
 def detect(origins: Sequence[Origin]) -> list[Signal]:
