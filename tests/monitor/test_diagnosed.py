@@ -69,22 +69,19 @@ def nan_in_the_data(folder: Path) -> None:
 
 
 def exploding(folder: Path) -> None:
-    """A recurrence whose weights grow: with tanh the state stays bounded, and gradients through time do not."""
+    """Momentum carries a deep linear network away: gradients explode, then the loss, then all is NaN."""
     torch.manual_seed(0)
-    body, head = torch.nn.RNN(4, 32, batch_first=True), torch.nn.Linear(32, 1)
-    torch.nn.init.orthogonal_(body.weight_hh_l0)
-    model = torch.nn.ModuleList([body, head])
-    optimizer = torch.optim.SGD(model.parameters(), 1e-4)
-    batch = torch.randn(32, 40, 4)
+    layers = [torch.nn.Linear(16, 16, bias=False) for _ in range(6)]
+    for layer in layers:
+        torch.nn.init.orthogonal_(layer.weight, gain=1.1)
+    model = torch.nn.Sequential(*layers, torch.nn.Linear(16, 1))
+    optimizer = torch.optim.SGD(model.parameters(), 0.02, momentum=0.9)
 
     def loss_of(_: int) -> Any:
-        return (head(body(batch)[0][:, -1]) - batch[:, -1, :1]).square().mean()
+        batch = torch.randn(32, 16)
+        return (model(batch) - 3 * batch[:, :1] - batch[:, 1:2]).square().mean()
 
-    def grow(_: int) -> None:
-        with torch.no_grad():
-            body.weight_hh_l0 *= 1.01
-
-    follow(Training(model, optimizer, loss_of), folder, before=grow)
+    follow(Training(model, optimizer, loss_of), folder)
 
 
 def waiting_for_data(folder: Path) -> None:
@@ -110,7 +107,7 @@ RUNS: list[tuple[Callable[[Path], None], str, str]] = [
     (dead, "dead-relu", "`dead/1` ends at 100%"),
     (nan_in_a_module, "unguarded-math", "module 4"),
     (nan_in_the_data, "non-finite-inputs", "argument 0"),
-    (exploding, "exploding-gradients", "grad_norm"),
+    (exploding, "learning-rate-too-high", "gradient norm"),
     (waiting_for_data, "dataloader-bottleneck", "data_time"),
     (scaled_in_training_only, "unnormalised-inputs", "in evaluation"),
 ]

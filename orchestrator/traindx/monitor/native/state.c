@@ -18,6 +18,8 @@ enum { LANES = 8, CHAINS = 2, BLOCK = LANES * CHAINS };
 
 typedef float floats __attribute__((vector_size(32)));
 typedef int32_t words __attribute__((vector_size(32)));
+typedef double doubles __attribute__((vector_size(32)));
+typedef int64_t longs __attribute__((vector_size(32)));
 
 /* Without its sign, a number's bits are ordered like the number; those of Inf are above all others, NaN's above them. */
 static const int32_t INFINITE_32 = 0x7f800000;
@@ -79,8 +81,31 @@ static void row_32(const float *x, int64_t width, struct row *told) {
   told->squares += squares;
 }
 
+FOR_EACH_PROCESSOR
 static void row_64(const double *x, int64_t width, struct row *told) {
-  for (int64_t at = 0; at < width; at++) {
+  doubles sums[CHAINS] = {{0}};
+  longs tops[CHAINS] = {{0}}, seen[CHAINS] = {{0}};
+  int64_t at = 0;
+  for (; at + BLOCK / 2 <= width; at += BLOCK / 2) {
+    for (int chain = 0; chain < CHAINS; chain++) {
+      doubles values;
+      longs bits;
+      memcpy(&values, x + at + chain * LANES / 2, sizeof values);
+      memcpy(&bits, &values, sizeof bits);
+      bits &= 0x7fffffffffffffff;
+      longs above = bits > tops[chain];
+      sums[chain] += values * values;
+      tops[chain] = (bits & above) | (tops[chain] & ~above);
+      seen[chain] |= bits == INFINITE_64;
+    }
+  }
+  for (int chain = 0; chain < CHAINS; chain++)
+    for (int lane = 0; lane < LANES / 2; lane++) {
+      told->squares += sums[chain][lane];
+      if (tops[chain][lane] > told->top) told->top = tops[chain][lane];
+      told->infinite |= seen[chain][lane] != 0;
+    }
+  for (; at < width; at++) {
     int64_t bits;
     memcpy(&bits, x + at, sizeof bits);
     bits &= 0x7fffffffffffffff;
