@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ class RecurrentMonitorCallback(MonitorCallback):
         self._health = LstmHealthTracker()
         self._states: dict[int, object] = {}
         self._own: list[Handle] = []
+        self._is_broken = False
 
     def _on_training_start(self) -> None:
         super()._on_training_start()
@@ -34,8 +36,19 @@ class RecurrentMonitorCallback(MonitorCallback):
         remove(self._own)
 
     def _keep(self, module: torch.nn.Module, _: object, output: Any) -> None:
-        if module.training:
-            self._states[id(module)] = output[1]
+        if not module.training:
+            return
+        self._states[id(module)] = state = output[1]
+        # The policy refuses a NaN with an exception, and no callback is asked any more: it is told of at once. A device
+        # would have to be waited for.
+        if state[0].is_cpu and not math.isfinite(float(state[0].detach().sum() + state[1].detach().sum())):
+            self._tell_broken()
+
+    def _tell_broken(self) -> None:
+        if self.monitor is not None and not self._is_broken:
+            self._is_broken = True
+            self._take()
+            self.monitor.log({"timesteps": self.num_timesteps, **self._more()})
 
     def _take(self, *_: object) -> None:
         if self._states:
