@@ -59,7 +59,8 @@ def test_a_run_and_its_diagnosis(fault: Any, cause: str, tmp_path: Path, traindx
 
     if broken is not None:
         # In front of the callback's own hooks: what the policy ends with is what it is broken to.
-        model.policy.lstm_actor.register_forward_hook(broken)
+        policy: Any = model.policy
+        policy.lstm_actor.register_forward_hook(broken)
     ends = pytest.raises(ValueError, match="nan") if fault is Blank else nullcontext()
     with ends:
         model.learn(64 * 12, callback=Watched(tmp_path))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from traindx.monitor.telemetry_file import Value
 
 Batch = TypeVar("Batch")
-OVERHEAD = 0.02
+OVERHEAD = 0.005
 """of the time of training, what the monitor may take by its own measurement"""
 _FREE_SAMPLES, _FREE_ROWS = 0.05, 0.01
 """seconds that may be spent at the start of a run beyond its share"""
@@ -62,9 +62,9 @@ class Monitor:
         self.reporter = Reporter()
         self._model, self._optimizers, self._scaler = model, optimizers, scaler
         self._clock, self._evaluated, self._waiting = StepClock(), Evaluated(), Readings()
-        self._samples = Cadence(0.5 * overhead, _FREE_SAMPLES, every)
-        self._rows = Cadence(0.2 * overhead, _FREE_ROWS)
-        self._checks = Cadence(0.3 * overhead)
+        self._samples = Cadence(0.35 * overhead, _FREE_SAMPLES, every)
+        self._rows = Cadence(0.15 * overhead, _FREE_ROWS)
+        self._checks = Cadence(0.5 * overhead)
         self._step, self._told_at = 0, 0.0
         self._pending = self._is_manual = self._is_closed = False
         self._loss: float | torch.Tensor | None = None
