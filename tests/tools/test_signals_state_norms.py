@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,17 @@ import pytest
 from tests.tools.signal_case import Case, case, check, table
 
 NORMS = "check_state_norms"
+
+
+def flags(since: int) -> dict[str, str]:
+    """Telemetry of 30 updates whose state is no number from one of them on."""
+    rows = [
+        {"update": n, "loss": 1 / (n + 1), "lstm_h_norm": None if n >= since else 4.0, "lstm_has_nan": n >= since}
+        for n in range(30)
+    ]
+    return {"telemetry.jsonl": "".join(json.dumps(row) + "\n" for row in rows)}
+
+
 STEADY = [4.0 + 0.1 * (n % 3) for n in range(30)]
 
 CASES = [
@@ -22,6 +34,14 @@ CASES = [
          "state-norm-explodes state-norm-vanishes state-norm-non-finite"),
     case(NORMS, "the norm of gradients", table(grad_norm=[2.0 * 1.6**n for n in range(30)]),
          silent="state-norm-explodes state-norm-steady"),
+    case(NORMS, "the norm of a batch that grows, with the root mean square beside it",
+         table(lstm_c_norm=[20.0 * 1.2**n for n in range(30)], lstm_c_rms=[1.0 + 0.1 * (n % 2) for n in range(30)]),
+         "state-norm-steady", "state-norm-explodes"),
+    case(NORMS, "a root mean square that grows as well",
+         table(lstm_c_norm=[20.0 * 1.6**n for n in range(30)], lstm_c_rms=[1.0 * 1.6**n for n in range(30)]),
+         "state-norm-explodes", "state-norm-steady"),
+    case(NORMS, "a flag, where the norm was left out", flags(since=20), "state-norm-non-finite", "state-norm-steady"),
+    case(NORMS, "a flag that is never set", flags(since=40), "state-norm-steady", "state-norm-non-finite"),
 ]  # fmt: skip
 
 

@@ -255,6 +255,14 @@ def _is_norm(words: list[str]) -> bool:
     }  # fmt: skip
 
 
+_FLAG = re.compile(r"has_?(?:nan|inf)s?$", re.IGNORECASE)
+
+
+def is_flag(name: str) -> bool:
+    """Whether a metric says true or false of numbers that are none: `lstm_has_nan`."""
+    return _FLAG.search(name) is not None
+
+
 _MEMORY = re.compile(r"(?:^|[/_. ])(?:v?ram|rss|mem(?:ory)?(?![a-z]))", re.IGNORECASE)
 _NOT_MEMORY = re.compile(r"loss|util|bandwidth|time|bank|cell", re.IGNORECASE)
 

@@ -28,7 +28,7 @@ _AT_THE_INPUT = {
     "enc",
 }
 _AT_THE_OUTPUT = {"head", "output", "out", "last", "late", "top", "classifier", "logits", "decoder", "dec", "final"}
-_STATISTICS = {"bias", "max", "min", "std", "total", "scale", "clip", "clipped"}
+_STATISTICS = {"bias", "max", "min", "std", "total", "scale", "clip", "clipped", "group"}
 
 
 def by_layer(series: Sequence[Series], *words: str) -> list[Series]:

@@ -24,6 +24,7 @@ _STATE = re.compile(
     r"|(?:^|[/_. ])(?:norm|rms)[/_. (]*(?:h|c|hidden|cell|state)\b",
     re.IGNORECASE,
 )
+_FLAG = re.compile(r"(?:lstm|gru|rnn|state|hidden|cell|hx|cx)\w{0,20}_has_(?:nan|inf)$", re.IGNORECASE)
 # A hidden state lies between -1 and 1 in each unit: with some dozen units its norm is between 0.5 and 10.
 LEAST = 0.02
 MOST = 1e3
@@ -34,24 +35,38 @@ FEWEST = 4
 
 
 def state_norms(series: Sequence[Series]) -> list[Series]:
-    """Series that are called like the norm of a hidden or cell state."""
-    return [row for row in series if len(row) >= FEWEST and _STATE.search(row.original)]
+    """Series that are called like the norm of a hidden or cell state, and flags that say whether it is a number."""
+    return [row for row in series if len(row) >= FEWEST and (_STATE.search(row.original) or _FLAG.search(row.original))]
 
 
 def detect(norms: Sequence[Series]) -> list[Signal]:
     """What the norms say, worst first."""
-    found = [signal for row in norms if (signal := _judged(row)) is not None]
-    if not found and norms:
-        row = norms[0]
+    found = [signal for row in norms if (signal := _judged(row, sized=not _has_rms(row, norms))) is not None]
+    sizes = [row for row in norms if not _FLAG.search(row.original)]
+    if not found and sizes:
+        row = sizes[0]
         return [_signal("state-norm-steady", row, len(row) - 1, f"`{row.original}` stays in its range")]
     return found
 
 
-def _judged(row: Series) -> Signal | None:
+def _has_rms(row: Series, norms: Sequence[Series]) -> bool:
+    """Whether the root mean square was logged beside a norm: batch and width do not make it grow."""
+    name = row.original.replace("norm", "rms")
+    return name != row.original and any(one.original == name and one.source == row.source for one in norms)
+
+
+def _judged(row: Series, *, sized: bool) -> Signal | None:
+    if _FLAG.search(row.original):
+        at = int(np.argmax(row.values > 0))
+        what = "NaN" if row.original.lower().endswith("nan") else "Inf"
+        told = f"`{row.original}` says so from {where(row, at)} on"
+        return _signal("state-norm-non-finite", row, at, told, what) if row.values[at] > 0 else None
     finite = np.isfinite(row.values)
     if not finite.all():
         at = int(np.argmin(finite))
         return _signal("state-norm-non-finite", row, at, f"`{row.original}` is not a number from {where(row, at)} on")
+    if not sized:
+        return None
     start = float(np.median(row.values[: max(1, len(row) // 5)]))
     end = float(np.median(row.values[-max(1, len(row) // 5) :]))
     if end > MOST and (end > GROWTH * max(start, 1e-9) or end > ABSURD):
@@ -65,6 +80,7 @@ def _judged(row: Series) -> Signal | None:
     return None
 
 
-def _signal(name: str, row: Series, at: int, claim: str) -> Signal:
-    facts: dict[str, Fact] = {"state_series": row.original, "state_norm": float(row.values[at])}
+def _signal(name: str, row: Series, at: int, claim: str, value: Fact | None = None) -> Signal:
+    norm = float(row.values[at]) if value is None else value
+    facts: dict[str, Fact] = {"state_series": row.original, "state_norm": norm}
     return Signal(id=name, claim=claim, citations=[cite(row, at, claim)], facts=facts)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from traindx.readers.tables.record import Records, is_long_form, number, told_by_name
+from traindx.vocabulary.metrics import is_flag
 
 if TYPE_CHECKING:
     from traindx.readers.logs.bulk.block import Block
@@ -60,6 +61,8 @@ def _flat(record: Mapping[str, object], above: str = "", depth: int = 0) -> Iter
         name = f"{above}/{key}" if above else key
         if isinstance(value, str):
             yield name, value
+        elif isinstance(value, bool) and is_flag(name):
+            yield name, str(int(value))
         elif isinstance(value, dict) and depth < _DEEPEST:
             yield from _flat(value, name, depth + 1)
 
@@ -261,9 +264,11 @@ def _told(raw: bytes, leaves: list[_Leaf]) -> list[tuple[str, str, int]]:
     for place, leaf in enumerate(leaves):
         if leaf.path is not None and len(leaf.path) <= _DEEPEST + 1:
             text = raw[leaf.begin : leaf.end].decode(errors="replace")
+            name = "/".join(leaf.path)
             if leaf.is_text or text not in {"true", "false", "null"}:
-                shown = _text(text) if leaf.is_text else text
-                found.append(("/".join(leaf.path), shown, place))
+                found.append((name, _text(text) if leaf.is_text else text, place))
+            elif text != "null" and is_flag(name):
+                found.append((name, str(int(text == "true")), place))
     return found
 
 

@@ -1,0 +1,69 @@
+"""Recurrent PPO of sb3-contrib, healthy and with a state that was broken on purpose, from training to diagnosis."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Command
+from tests.extras import torch
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning")]
+
+
+class Amplified:
+    """Makes the cell state that the network ends with larger, more so with every update."""
+
+    def __init__(self) -> None:
+        self.updates = 0
+
+    def __call__(self, module: Any, _: Any, output: Any) -> Any:
+        sequence, (h, c) = output
+        return (sequence, (h, c * (1.0 + self.updates))) if module.training else output
+
+
+class Blank(Amplified):
+    """Puts a NaN into the state from the eighth update on; the policy ends the run when it meets it."""
+
+    def __call__(self, module: Any, _: Any, output: Any) -> Any:
+        sequence, (h, c) = output
+        return (sequence, (h * float("nan"), c)) if module.training and self.updates > 7 else output
+
+
+@pytest.mark.parametrize(
+    ("fault", "cause"), [(None, ""), (Amplified, "state-explosion"), (Blank, "state-non-finite")],
+    ids=["healthy", "exploding", "nan"],
+)  # fmt: skip
+def test_a_run_and_its_diagnosis(fault: Any, cause: str, tmp_path: Path, traindx: Command) -> None:
+    pytest.importorskip("sb3_contrib")
+    from sb3_contrib import RecurrentPPO
+
+    from traindx.monitor.integrations.sb3_contrib import RecurrentMonitorCallback
+
+    torch.set_num_threads(1)
+    model = RecurrentPPO(
+        "MlpLstmPolicy", "CartPole-v1", n_steps=64, batch_size=64, n_epochs=2, seed=0, device="cpu",
+        policy_kwargs={"lstm_hidden_size": 16},
+    )  # fmt: skip
+    broken = fault() if fault else None
+
+    class Watched(RecurrentMonitorCallback):
+        def _on_rollout_start(self) -> None:
+            super()._on_rollout_start()
+            if broken is not None:
+                broken.updates += 1
+
+    if broken is not None:
+        # In front of the callback's own hooks: what the policy ends with is what it is broken to.
+        policy: Any = model.policy
+        policy.lstm_actor.register_forward_hook(broken)
+    ends = pytest.raises(ValueError, match="nan") if fault is Blank else nullcontext()
+    with ends:
+        model.learn(64 * 12, callback=Watched(tmp_path))
+    said = json.loads(traindx("diagnose", tmp_path, "--json").stdout)
+    likely = [one["id"] for one in said["root_causes"] if one["confidence"] >= 0.5]
+    assert likely[:1] == ([cause] if cause else [])
