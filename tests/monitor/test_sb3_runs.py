@@ -61,7 +61,8 @@ def test_a_run_and_its_diagnosis(fault: Any, cause: str, tmp_path: Path, traindx
         # In front of the callback's own hooks: what the policy ends with is what it is broken to.
         policy: Any = model.policy
         policy.lstm_actor.register_forward_hook(broken)
-    ends = pytest.raises(ValueError, match="nan") if fault is Blank else nullcontext()
+    # Which check of torch meets the NaN first depends on the step.
+    ends = pytest.raises((ValueError, RuntimeError), match="nan") if fault is Blank else nullcontext()
     with ends:
         model.learn(64 * 12, callback=Watched(tmp_path))
     said = json.loads(traindx("diagnose", tmp_path, "--json").stdout)

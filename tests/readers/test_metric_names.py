@@ -45,7 +45,6 @@ from traindx.vocabulary.metrics import normalise
         ("grad-norm", "grad_norm"),
         ("total_norm", "grad_norm"),
         ("Iters", "step"),
-        ("iterations", "step"),
         ("current iter", "step"),
         ("val_f1", "val/f1"),
         ("eval/perplexity", "val/perplexity"),

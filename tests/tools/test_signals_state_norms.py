@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,11 @@ CASES = [
          "state-norm-vanishes", "state-norm-explodes"),
     case(NORMS, "a norm that is no number", table(hidden_norm=[*STEADY[:20], *[float("nan")] * 10]),
          "state-norm-non-finite", "state-norm-steady"),
+    case(NORMS, "a norm that grows until it is no number",
+         table(h_norm=[*[2.0 * 1.6**n for n in range(28)], math.inf, math.inf]),
+         "state-norm-explodes", "state-norm-non-finite"),
+    case(NORMS, "a steady norm that is no number at the end", table(h_norm=[*STEADY[:-2], math.nan, math.nan]),
+         "state-norm-non-finite", "state-norm-explodes"),
     case(NORMS, "a steady norm", table(h_norm=STEADY), "state-norm-steady",
          "state-norm-explodes state-norm-vanishes state-norm-non-finite"),
     case(NORMS, "the norm of gradients", table(grad_norm=[2.0 * 1.6**n for n in range(30)]),

@@ -67,7 +67,7 @@ _STEP = {
     "schritt", "paso", "upd", "updates", "passo", "pas", "adim", "stap", "\u6b65", "\u0448\u0430\u0433",
     "iteracion", "etape", "step", "steps", "global step", "train step", "training step", "trainer global step",
     "optimizer step", "opt step", "update step",
-    "iter", "iteration", "iters", "iterations", "n iter", "iter num", "num iter", "cur iter", "curr iter",
+    "iter", "iteration", "iters", "n iter", "iter num", "num iter", "cur iter", "curr iter",
     "current iter", "current iteration", "current step", "cur step", "it", "itr", "global iter", "global iteration",
     "update", "num updates",
     "episode", "round", "batch", "minibatch", "batch idx", "train batch",

@@ -9,6 +9,7 @@ import numpy as np
 
 from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite, where
+from traindx.detectors.curves.shape import Numbers
 from traindx.readers.model import Series
 
 SIGNALS = {
@@ -64,6 +65,12 @@ def _judged(row: Series, *, sized: bool) -> Signal | None:
     finite = np.isfinite(row.values)
     if not finite.all():
         at = int(np.argmin(finite))
+        if (climbed := _climbed(row.values[:at])) is not None:
+            said = (
+                f"`{row.original}` grows from {climbed[0]:.3g} to {climbed[1]:.3g}, and is not finite from"
+                f" {where(row, at)} on"
+            )
+            return _signal("state-norm-explodes", row, at - 1, said)
         return _signal("state-norm-non-finite", row, at, f"`{row.original}` is not a number from {where(row, at)} on")
     if not sized:
         return None
@@ -78,6 +85,14 @@ def _judged(row: Series, *, sized: bool) -> Signal | None:
         said = f"`{row.original}` never exceeds {float(np.max(row.values)):.2g}: the state carries nothing"
         return _signal("state-norm-vanishes", row, len(row) - 1, said)
     return None
+
+
+def _climbed(before: Numbers) -> tuple[float, float] | None:
+    """Where a norm began and what it came to, where it grew by orders before it was no number any more."""
+    if not len(before):
+        return None
+    first, last = float(np.min(before)), float(before[-1])
+    return (first, last) if last > MOST and last > GROWTH * max(first, 1e-9) else None
 
 
 def _signal(name: str, row: Series, at: int, claim: str, value: Fact | None = None) -> Signal:
