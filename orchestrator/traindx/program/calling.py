@@ -189,6 +189,8 @@ def instantiate(m: Machine, cls: Class, call: Call) -> Value:
         m.event("module", call.node, owner)
     elif cls.node.name.endswith("LR") or cls.descends("LRScheduler", "_LRScheduler"):
         m.event("own-scheduler", call.node, owner, call=call, name=cls.node.name)
+    elif cls.descends("Optimizer"):
+        m.event("own-optimizer", call.node, owner, given=call.argument(0, "params"))
     init = cls.find("__init__")
     if isinstance(init, Function):
         call_method(m, owner, init, call.args, call.keywords, call.node)

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library.layers import frozen, is_plain
+from traindx.program.library.training import layers_of
 from traindx.program.queries import handed_out, mentions, module_layers, plain_parts, steps
 from traindx.program.trace import Event, Trace, tensor_of
 from traindx.program.values import Instance, Layer, Made, Parameters, Place
@@ -33,7 +34,12 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     stepping = [made for events in steps(trace).values() if isinstance(made := events[0].subject, Made)]
     if not stepping or any(not made.known for made in [*stepping, *trace.optimizers]):
         return
-    held: frozenset[int] = frozenset().union(*(made.layers for made in trace.optimizers))
+    own = [layers_of(event.facts["given"]) for event in trace.of("own-optimizer")]
+    if not all(known for _, known in own):
+        return
+    held: frozenset[int] = frozenset().union(
+        *(made.layers for made in trace.optimizers), *(layers for layers, _ in own)
+    )
     contained = _in_containers(analysis)
     missing: dict[int, Event] = {}
     stepped = {serial for event in trace.of("step") for serial in event.path}
