@@ -12,6 +12,7 @@ import pytest
 
 from tests.extras import torch
 from tests.tools.calling import call, load
+from traindx.detectors.settings.own_schedule import own_plan
 from traindx.detectors.settings.planned_rate import planned
 from traindx.program.followed import program_of, settings_of
 from traindx.readers import Run, Scope
@@ -267,3 +268,36 @@ def test_a_log_in_steps_against_a_plan_in_epochs(
     ]
     (tmp_path / "train.log").write_text("\n".join(rows))
     assert heard(tmp_path) == expected
+
+
+DECAYED = """
+import torch
+
+net = torch.nn.Linear(4, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def adjust(opt, step):
+    for group in opt.param_groups:
+        group["lr"] = 0.1 * 0.1**step
+
+
+stage = 0
+for it in range(1000):
+    {raise_stage}
+    adjust(opt, stage)
+    loss = torch.nn.functional.cross_entropy(net(torch.randn(8, 4)), torch.randint(0, 2, (8,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("raise_stage", "known"), [("stage += 1", True), ("if it in {400, 800}:\n        stage += 1", False)]
+)
+def test_a_count_that_milestones_raise_is_no_count_of_steps(tmp_path: Path, raise_stage: str, known: bool) -> None:
+    (tmp_path / "train.py").write_text(DECAYED.format(raise_stage=raise_stage))
+    run = Run(Scope.of(tmp_path))
+    plan = own_plan(program_of(run), settings_of(run))
+    assert (plan is not None) is known
