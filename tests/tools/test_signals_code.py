@@ -106,6 +106,9 @@ CASES = [
     case(INIT, "ones for a norm of a net that is not there",
          initialised("pass\n        elif isinstance(m, nn.BatchNorm2d):\n            nn.init.constant_(m.weight, 1)"),
          silent="init-constant"),
+    case(INIT, "ones for norms of two kinds that are asked for one by one",
+         initialised("pass\n        elif isinstance(m, nn.BatchNorm2d) or isinstance(m, nn.BatchNorm3d):\n"
+                     "            nn.init.constant_(m.weight, 1)"), silent="init-constant"),
     case(INIT, "zeros for vectors", script("net = Net()\nfor p in net.parameters():\n    if p.dim() > 1:\n"
          "        nn.init.xavier_uniform_(p)\n    else:\n        nn.init.zeros_(p)"), "init-ordinary", "init-constant"),
     case(INIT, "zeros for projections among known layers", script("net = nn.ModuleDict({'q': nn.Linear(4, 4), "

@@ -200,10 +200,13 @@ def _sets_bias(event: Event) -> bool:
 
 
 def _asked_classes(place: Place) -> list[str]:
-    """The classes that a layer must be of: `Linear` and `Conv2d` of `isinstance(m, (nn.Linear, nn.Conv2d))`."""
+    """The classes that a layer must be of: `Linear` and `Conv2d` of `isinstance(m, (nn.Linear, nn.Conv2d))`, also where
+    they are asked for one by one.
+    """
     found: list[str] = []
-    for test, holds in tests_around(place):
-        if holds and isinstance(test, ast.Call) and name_of(test.func) == "isinstance" and len(test.args) > 1:
+    asked = [test for test, holds in tests_around(place) if holds]
+    for test in [part for test in asked for part in (test.values if isinstance(test, ast.BoolOp) else [test])]:
+        if isinstance(test, ast.Call) and name_of(test.func) == "isinstance" and len(test.args) > 1:
             given = test.args[1]
             found += [name_of(part) for part in (given.elts if isinstance(given, ast.Tuple) else [given])]
     return found
