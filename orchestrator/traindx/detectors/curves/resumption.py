@@ -47,6 +47,7 @@ def starts_over(loss: Series, index: int) -> bool:
     """
     before, first, again = (float(loss.values[place]) for place in (index - 1, 0, index))
     untrained = abs(again - first) < 0.25 * abs(before - first) or again > 2 * max(first, before, 0.0)
+    untrained = untrained or (before < 0.25 * first and again > 0.5 * first)  # another model's level is its own
     return bool(loss.at[index] <= loss.at[0]) and untrained
 
 

@@ -43,6 +43,11 @@ _STATISTICS = {
     "time", "weight", "coef", "scale", "advantage", "advantages", "baseline", "ema", "delta", "gap",
 }  # fmt: skip
 """words that name a property of one metric's values, no task: a spread may well fall while the level rises"""
+_PLAYERS = {
+    "predator", "prey", "attacker", "defender", "adversary", "adversaries", "opponent", "player", "players", "team", "agent",
+    "seeker", "hider",
+}  # fmt: skip
+"""sides of a game: what one of them gains the other loses"""
 _AVERAGES = {
     "last", "mean", "average", "avg", "running", "moving", "rolling", "smooth", "smoothed", "current", "recent", "best",
     "cumulative", "episode", "ep",
@@ -53,6 +58,8 @@ CLOSE = 0.3
 """of what was gained: a best this low is close to nought"""
 GIVEN_BACK = 0.1
 """of what was gained, that a metric which improved may stand below its best at the end"""
+SWINGS = 3.0
+"""usual changes from point to point that a loss must exceed"""
 HALFWAY, NEARLY = 0.5, 0.25
 """of what was lost in the end: how far a metric must have fallen, and how near to its best it then came again"""
 MOST_WORDS = 3
@@ -69,7 +76,7 @@ def task_groups(series: Sequence[Series]) -> list[list[Series]]:
         of_its_own = bool(kinds & (_HIGHER | _NO_PARTS))
         held_out = bool(words & (_PHASES - {"train"})) or (of_its_own and not words & _PHASES)
         rest = words - _PHASES - _AVERAGES - kinds
-        if words & _STATISTICS:
+        if words & (_STATISTICS | _PLAYERS):
             continue
         if len(kinds) == 1 and held_out and 1 <= len(rest) <= MOST_WORDS:
             groups.setdefault((_home(row), row.axis, kinds.pop()), []).append(row)
@@ -91,6 +98,7 @@ def detect(series: Sequence[Series]) -> list[Signal]:
         if (
             lost < FORGOTTEN
             or gained <= 0
+            or _is_swing(worst, lost)
             or _comes_back(worst, higher)
             or (kept > FORGOTTEN / 3 and not _holds(best, higher, gained))
         ):
@@ -122,6 +130,12 @@ def _lost(row: Series, higher: bool) -> float:
     best = float(row.values.max() if higher else row.values.min())
     end = ends(row)[1]
     return (best - end if higher else end - best) / max(abs(best), 1e-12)
+
+
+def _is_swing(row: Series, lost: float) -> bool:
+    """Whether what was lost is no more than what the metric changes by from one point to the next."""
+    best = float(np.abs(row.values).max())
+    return lost * best < SWINGS * float(np.median(np.abs(np.diff(row.values))))
 
 
 def _comes_back(row: Series, higher: bool) -> bool:

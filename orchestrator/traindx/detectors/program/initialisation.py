@@ -204,8 +204,8 @@ def _asked_classes(place: Place) -> list[str]:
     they are asked for one by one.
     """
     found: list[str] = []
-    asked = [test for test, holds in tests_around(place) if holds]
-    for test in [part for test in asked for part in (test.values if isinstance(test, ast.BoolOp) else [test])]:
+    holding = [test for test, holds in tests_around(place) if holds]
+    for test in [part for one in holding for part in (one.values if isinstance(one, ast.BoolOp) else [one])]:
         if isinstance(test, ast.Call) and name_of(test.func) == "isinstance" and len(test.args) > 1:
             given = test.args[1]
             found += [name_of(part) for part in (given.elts if isinstance(given, ast.Tuple) else [given])]

@@ -63,7 +63,8 @@ FLAT = "flat"
 """the mark of one value for each row, and of what it was combined with element by element"""
 _CUTS = {"detach": "`.detach()`", "item": "`.item()`", "numpy": "`.numpy()`", "tolist": "`.tolist()`",
          "argmax": "`argmax`", "argmin": "`argmin`", "round": "`round`", "detach_": "`.detach_()`", "sign": "`sign`",
-         "multinomial": "sampling", "topk": "", "ge": "", "floor": "`floor`", "ceil": "`ceil`"}  # fmt: skip
+         "multinomial": "sampling", "sample": "`.sample()`", "topk": "", "ge": "", "floor": "`floor`",
+         "ceil": "`ceil`"}  # fmt: skip
 _REDUCED = frozenset(["mean", "sum", "max", "min", "norm", "std", "var", "median", "prod", "nanmean", "logsumexp",
                       "amax", "amin", "all", "any", "cumsum", "average", "nansum"])  # fmt: skip
 _POINTWISE = frozenset(["log", "log1p", "log2", "log10", "exp", "pow", "sqrt", "abs", "square", "clamp", "clip", "neg",

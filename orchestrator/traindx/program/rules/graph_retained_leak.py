@@ -91,14 +91,19 @@ def _cleared(trace: Trace, fields: list[str]) -> bool:
     """Whether a method other than the constructor empties a field on the way to the list."""
     methods = {id(row.node): row.node for row in trace.functions if row.owner is not None and row.name != "__init__"}
     return any(
-        isinstance(node, ast.Assign | ast.Call) and _empties(node, field)
+        isinstance(node, ast.Assign | ast.Call | ast.Delete) and _empties(node, field)
         for method in methods.values()
         for node in ast.walk(method)
         for field in fields
     )
 
 
-def _empties(node: ast.Assign | ast.Call, name: str) -> bool:
+def _empties(node: ast.Assign | ast.Call | ast.Delete, name: str) -> bool:
+    if isinstance(node, ast.Delete):  # `del self.states[:]`
+        slices = [
+            part for part in node.targets if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Slice)
+        ]
+        return any(_last(part.value) == name for part in slices)
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Attribute) and node.func.attr == "clear" and _last(node.func.value) == name
     empty = isinstance(node.value, ast.List | ast.Dict) or _makes_empty(node.value)
