@@ -44,8 +44,8 @@ _STATISTICS = {
 }  # fmt: skip
 """words that name a property of one metric's values, no task: a spread may well fall while the level rises"""
 _PLAYERS = {
-    "predator", "prey", "attacker", "defender", "adversary", "adversaries", "opponent", "player", "players", "team", "agent",
-    "seeker", "hider",
+    "predator", "prey", "attacker", "defender", "adversary", "adversaries", "opponent", "player", "players", "team",
+    "agent", "seeker", "hider",
 }  # fmt: skip
 """sides of a game: what one of them gains the other loses"""
 _AVERAGES = {
