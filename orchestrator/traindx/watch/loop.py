@@ -131,7 +131,7 @@ class Watch:
         now = time.monotonic()
         if files.urgent() and self._noticed_at is None:
             self._noticed_at = self._looked_at
-        # What the run writes in the second after an event belongs to it: the rest of an error, or that all is well again.
+        # What a run writes in the second after an event belongs to it: the rest of an error, or that all is well again.
         if self._noticed_at is not None and now - self._noticed_at < FEWEST_SECONDS:
             return
         if self._noticed_at is not None or self._certainty.waiting or self._is_worse(files):

@@ -210,7 +210,9 @@ def read_piece(handle: BinaryIO, source: str, manner: Manner) -> tuple[list[Seri
     return reader.columns.series(source), rows > 0
 
 
-def _gone_through(handle: BinaryIO, allowance: Allowance, manner: Manner | None) -> tuple[LogReader, int, Sequence[str]]:
+def _gone_through(
+    handle: BinaryIO, allowance: Allowance, manner: Manner | None
+) -> tuple[LogReader, int, Sequence[str]]:
     """The reader after all blocks, the rows that stood in tables, and what was troublesome."""
     size = handle.seek(0, os.SEEK_END)
     handle.seek(0)
