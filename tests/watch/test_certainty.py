@@ -1,5 +1,7 @@
 """A finding is told when it holds, once, and once more when it is gone or graver."""
 
+import pytest
+
 from traindx.contract import Diagnosis, RootCause, Severity
 from traindx.contract.diagnosis import Fix, RequestSummary
 from traindx.diagnosis.catalog import load_catalog
@@ -22,12 +24,18 @@ class Run:
         self.certainty = Certainty("run", lambda name: MODES[name].told)
 
     def __call__(
-        self, *causes: RootCause, size: int, clock: float = 0.0, points: int = 10_000, ended: bool = False
+        self,
+        *causes: RootCause,
+        size: int,
+        clock: float = 0.0,
+        points: int = 10_000,
+        ended: bool = False,
+        noticed: float | None = None,
     ) -> list[str]:
         diagnosis = Diagnosis(
             status="diagnosis_complete", request=RequestSummary(kind="metrics"), root_causes=list(causes)
         )
-        found = self.certainty.weigh(diagnosis, Moment(size, points, clock, "12:00:00", ended))
+        found = self.certainty.weigh(diagnosis, Moment(size, points, clock, "12:00:00", ended, noticed))
         assert all(isinstance(row, Finding) for row in found)
         return [f"{row.kind} {row.id}" for row in found]
 
@@ -55,6 +63,19 @@ def test_an_event_that_is_gone_at_the_second_look_was_none() -> None:
     assert run(size=120, clock=2) == []
     assert run(cause("non-finite-loss"), size=200, clock=3) == [], "it has to hold again"
     assert run(cause("non-finite-loss"), size=220, clock=5) == ["found non-finite-loss"]
+
+
+def test_what_is_proved_a_second_after_it_was_noticed_is_told_at_once() -> None:
+    run = Run()
+    assert run(cause("non-finite-loss"), size=100, clock=5.0, noticed=4.0) == ["found non-finite-loss"]
+    early = Run()
+    assert early(cause("non-finite-loss"), size=100, clock=4.5, noticed=4.0) == []
+    assert early(cause("non-finite-loss"), size=100, clock=5.5) == ["found non-finite-loss"]
+
+
+@pytest.mark.parametrize("fits", [cause("learning-rate-too-high", 0.8), cause("overfitting", 0.95)])
+def test_what_is_not_proved_or_no_event_has_to_hold_however_it_was_noticed(fits: RootCause) -> None:
+    assert Run()(fits, size=100, clock=5.0, noticed=3.0) == []
 
 
 def test_what_a_curve_shows_has_to_hold_until_the_data_have_doubled() -> None:

@@ -64,3 +64,18 @@ def test_a_loss_that_leaves_its_band_is_astray_until_it_is_back() -> None:
     assert course([*falling, 3.5, 3.5, 3.5, 3.5]).astray, "it does not become usual by lasting"
     assert not course([*falling, 3.5, 1.0]).astray
     assert not course([1.0, 9.0]).astray, "the usual course is not known yet"
+
+
+def test_a_loss_that_grows_within_a_piece_is_astray() -> None:
+    rng = random.Random(2)
+    steady = [b"".join(b"step %d loss %.4f\n" % (n, 1 + rng.gauss(0, 0.05)) for n in range(50)) for _ in range(8)]
+    growing = b"".join(b"step %d loss %.4f\n" % (n, 1.05**n) for n in range(50, 130))
+    assert not noticed(*steady).astray
+    assert noticed(*steady, growing).astray
+
+
+def test_the_manner_of_a_log_is_known_from_its_first_lines() -> None:
+    first = b"".join(b"Schritt %d Verlust %d,%04d\n" % (n, 1, 7000 - n) for n in range(50))
+    made = noticed(b"start\n", first, b"Schritt 50 Verlust 1,2000\n" * 9)
+    assert made.points == 59
+    assert not made.asked()

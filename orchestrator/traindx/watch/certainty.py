@@ -15,7 +15,7 @@ PROVED = 0.9
 SETTLED_POINTS = 300
 """values after which a run is past its start, where losses leap about"""
 FEWEST_SECONDS = 1.0
-"""between the two judgements that an event needs"""
+"""for which an event must hold: between two judgements, or from where it was noticed to the one that proves it"""
 GROWN = 2.0
 """times the data that a curve's finding must hold for: what half of a run shows by chance, the next half does not"""
 GONE = 2
@@ -31,6 +31,8 @@ class Moment:
     clock: float
     time: str
     ended: bool = False
+    noticed: float | None = None
+    """when that was seen in the files which the judgement is about, where it was made for that"""
 
 
 @dataclass
@@ -90,8 +92,8 @@ class Certainty:
 
     def _is_event(self, entry: _Entry) -> bool:
         """Whether an event shows it; at the start of a run only what is proved is one."""
-        proved = entry.cause.confidence >= PROVED or entry.since.points >= SETTLED_POINTS
-        return proved and self._live(entry.cause.id) == "at-once"
+        settled = entry.cause.confidence >= PROVED or entry.since.points >= SETTLED_POINTS
+        return settled and self._live(entry.cause.id) == "at-once"
 
     def _is_certain(self, entry: _Entry, now: Moment) -> bool:
         if now.ended:
@@ -99,5 +101,8 @@ class Certainty:
         if self._live(entry.cause.id) == "at-the-end":
             return False
         if self._is_event(entry):
-            return now.clock - entry.since.clock >= FEWEST_SECONDS
+            since = entry.since.clock
+            if now.noticed is not None and entry.cause.confidence >= PROVED:
+                since = min(since, now.noticed)
+            return now.clock - since >= FEWEST_SECONDS
         return now.size >= GROWN * entry.since.size

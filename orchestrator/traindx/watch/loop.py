@@ -1,4 +1,4 @@
-"""The watch: look at the files every other second, judge when something could matter, tell what is certain."""
+"""The watch: look at the files every second, judge when something could matter, tell what is certain."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from traindx.watch.files import Files
 from traindx.watch.finding import Finding, Tell
 from traindx.watch.judge import Judge
 
-EVERY = 2.0
+EVERY = 1.0
 SHARE = 0.04
 """of the time that asking the file system may take: a slow one is asked less often"""
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 60.0
@@ -89,8 +89,8 @@ class Watch:
         self._allowance = Allowance(now)
         self._grew_at, self._pauses = now, deque[float](maxlen=200)
         self._judged_size, self._judged_at, self._looked_at = 0, now, now
-        self._urgent = False
-        """whether an event waits to be judged"""
+        self._noticed_at: float | None = None
+        """when an event was noticed that waits to be judged"""
         self._astray_since: tuple[int, int, int] | None = None
         """size when a loss went astray, when that was judged last, and how much was told before"""
         self._asked_silence = False
@@ -111,13 +111,13 @@ class Watch:
         return self.findings
 
     def _pause(self) -> float:
-        """Seconds to the next look: an event is confirmed as soon as it can be."""
+        """Seconds to the next look: an event is judged, and confirmed, as soon as it can be."""
         now = time.monotonic()
-        due = self._judged_at + FEWEST_SECONDS
+        waiting = [self._noticed_at] if self._noticed_at is not None else []
+        waiting += [self._judged_at] if self._certainty.waiting else []
         # One that could not be afforded for longer than that waits like everything else.
-        if not self._certainty.waiting or due < now - FEWEST_SECONDS:
-            due = self._looked_at + EVERY
-        return max(SHORTEST_PAUSE, due - now)
+        due = [at + FEWEST_SECONDS for at in waiting if at + 2 * FEWEST_SECONDS >= now]
+        return max(SHORTEST_PAUSE, min([*due, self._looked_at + EVERY]) - now)
 
     def _look(self, files: Files) -> None:
         self._looked_at = time.monotonic()
@@ -129,10 +129,13 @@ class Watch:
 
     def _judge_if_due(self, files: Files) -> None:
         now = time.monotonic()
-        self._urgent = files.urgent() or self._urgent
-        if self._urgent or self._certainty.waiting or self._is_worse(files):
+        if files.urgent() and self._noticed_at is None:
+            self._noticed_at = self._looked_at
+        # What a run writes in the second after an event belongs to it: the rest of an error, or that all is well again.
+        if self._noticed_at is not None and now - self._noticed_at < FEWEST_SECONDS:
+            return
+        if self._noticed_at is not None or self._certainty.waiting or self._is_worse(files):
             if self._allowance.affords(now, event=True):
-                self._urgent = False
                 self._judge_now(files)
         elif self._is_silent(now):
             self._asked_silence = True
@@ -170,7 +173,8 @@ class Watch:
         self._judged_size = files.size
         stamp = time.strftime("%H:%M:%S")
         self._judged_at = time.monotonic()
-        now = Moment(files.taken, files.points, self._judged_at, stamp, ended)
+        now = Moment(files.taken, files.points, self._judged_at, stamp, ended, self._noticed_at)
+        self._noticed_at = None
         try:
             judgement = self._judge.judged(files.stand_ins(), message)
         except (TraindxError, OSError) as error:

@@ -16,7 +16,7 @@ import numpy as np
 from traindx.readers.faults import Remarks
 from traindx.readers.folder.recognise import Content, recognise
 from traindx.readers.logs.errors import read_errors
-from traindx.readers.logs.textlog import read_piece
+from traindx.readers.logs.textlog import Manner, read_piece
 from traindx.readers.model import Series
 from traindx.readers.tables.csvtable import read_csv
 from traindx.readers.tables.table import read_jsonl
@@ -32,6 +32,9 @@ AROUND = (40, 60)
 FEWEST_BEFORE = 5
 """pieces after which the usual course of a loss is known"""
 FIRST_PIECES = 5
+"""in which tables are looked for"""
+_SETTLED = 256 << 10
+"""bytes after which it is known how a log is written"""
 _MEDIANS = 60
 _DIGITS = re.compile(r"[\d.]+")
 _HEAD = 16 << 10
@@ -42,6 +45,8 @@ class _Course:
     """Where the values of a loss stood, piece by piece."""
 
     medians: list[float] = field(default_factory=list)
+    widths: list[float] = field(default_factory=list)
+    """how far the values of a piece lay around their middle"""
     astray: bool = False
 
     def take(self, values: Numbers) -> None:
@@ -51,10 +56,12 @@ class _Course:
             return
         middle = float(np.median(finite))
         if len(self.medians) >= FEWEST_BEFORE:
-            spread = float(np.median(np.abs(np.diff(self.medians)))) + float(np.median(np.abs(finite - middle)))
+            # A loss that grows within a piece makes the piece itself wide: what is usual was so before.
+            spread = float(np.median(np.abs(np.diff(self.medians)))) + float(np.median(self.widths))
             self.astray = middle > max(self.medians[-_MEDIANS // 2 :]) + 3 * spread
         if not self.astray:
             self.medians = [*self.medians, middle][-_MEDIANS:]
+            self.widths = [*self.widths, float(np.median(np.abs(finite - middle)))][-_MEDIANS:]
 
 
 class Noticed:
@@ -74,6 +81,8 @@ class Noticed:
         self._extremes: dict[tuple[str, int, bool], tuple[float, int]] = {}
         self._pieces, self._width = 0, 1
         self._tabled = False
+        self._manner = Manner(labelled=False, commas=False)
+        self._taken = 0
 
     @property
     def astray(self) -> bool:
@@ -115,7 +124,12 @@ class Noticed:
 
     def _logged(self, data: bytes) -> list[Series]:
         """The series of a piece of a log; tables are looked for in its first pieces, and on where there are some."""
-        found, tabled = read_piece(io.BytesIO(data), self._path, self._tabled or self._pieces <= FIRST_PIECES)
+        if self._taken < _SETTLED:
+            told = Manner.of(data)
+            self._manner = Manner(self._manner.labelled or told.labelled, self._manner.commas or told.commas)
+        self._taken += len(data)
+        manner = replace(self._manner, tables=self._tabled or self._pieces <= FIRST_PIECES)
+        found, tabled = read_piece(io.BytesIO(data), self._path, manner)
         self._tabled = self._tabled or tabled
         return found
 

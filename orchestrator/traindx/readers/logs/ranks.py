@@ -102,6 +102,8 @@ def read_cluster(handle: BinaryIO, path: str) -> ClusterFacts:
 def labels_ranks(data: bytes) -> bool:
     """Whether a launcher labelled the lines: nearly all begin with a number that goes up and down, from nought."""
     lines = [line for line in data[:_HEAD].split(b"\n") if line.strip()]
+    if not any(map(_LABEL.match, lines[: len(lines) // 5 + 1])):
+        return False
     told = [int(found[1] or found[2]) for line in lines if (found := _LABEL.match(line))]
     # The number of an epoch goes up; that of a rank comes back as often as the ranks take turns.
     back = sum(later < earlier for earlier, later in pairwise(told))

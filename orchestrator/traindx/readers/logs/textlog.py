@@ -183,29 +183,48 @@ def _floats(texts: Sequence[str]) -> list[float]:
 
 def read_log(handle: BinaryIO, source: str, allowance: Allowance | None = None) -> tuple[list[Series], list[str]]:
     """The metrics of a text log, and remarks on what was left out."""
-    reader, _, troubles = _gone_through(handle, allowance or Allowance(), True)
+    reader, _, troubles = _gone_through(handle, allowance or Allowance(), None)
     return reader.columns.series(source), reader.remarks(source) + [f"`{source}`: {trouble}" for trouble in troubles]
 
 
-def read_piece(handle: BinaryIO, source: str, tables: bool) -> tuple[list[Series], bool]:
-    """The metrics of a piece of a growing log, and whether tables stand in it; they are read where `tables` says so."""
-    reader, rows, _ = _gone_through(handle, Allowance(), tables)
+@dataclass(frozen=True)
+class Manner:
+    """How a log is written: what is looked for in its first lines, and holds for all of them."""
+
+    labelled: bool
+    """whether a launcher put the number of a rank before every line"""
+    commas: bool
+    """whether its numbers have commas for points"""
+    tables: bool = True
+    """whether tables may stand in it"""
+
+    @classmethod
+    def of(cls, head: bytes) -> Manner:
+        """The manner of a log that begins like this."""
+        return cls(labels_ranks(head), has_decimal_commas(head))
+
+
+def read_piece(handle: BinaryIO, source: str, manner: Manner) -> tuple[list[Series], bool]:
+    """The metrics of a piece of a growing log that is written in this manner, and whether tables stand in it."""
+    reader, rows, _ = _gone_through(handle, Allowance(), manner)
     return reader.columns.series(source), rows > 0
 
 
-def _gone_through(handle: BinaryIO, allowance: Allowance, tabled: bool) -> tuple[LogReader, int, Sequence[str]]:
+def _gone_through(
+    handle: BinaryIO, allowance: Allowance, manner: Manner | None
+) -> tuple[LogReader, int, Sequence[str]]:
     """The reader after all blocks, the rows that stood in tables, and what was troublesome."""
     size = handle.seek(0, os.SEEK_END)
     handle.seek(0)
     reader = LogReader(Columns(allowance.points))
-    bulk, commas = None, False
+    bulk = None
     blocks = RawBlocks(handle, _BLOCK, allowance=allowance)
     tables = TextTables(reader.columns)
     for first, block in blocks:
-        reader.labelled = reader.labelled or (first == 1 and labels_ranks(block))
-        commas = commas or (first == 1 and has_decimal_commas(block))
-        data = with_points(block) if commas else block
-        data = tables.take(first, data) if tabled else data
+        manner = manner or Manner.of(block)
+        reader.labelled = manner.labelled
+        data = with_points(block) if manner.commas else block
+        data = tables.take(first, data) if manner.tables else data
         if bulk is None and len(data) <= _SMALL:
             reader.block(first, data.decode(errors="replace"))
             continue
