@@ -159,6 +159,17 @@ CASES = [
         "    F.mse_loss(head(enc(x)), y).backward()\n    opt.step()"), silent="relu-at-output"),
     case(ACTIVE, "a head of one unit that is rectified", script(
         "net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1), nn.ReLU())"), "relu-at-output"),
+    case(ACTIVE, "a block that ends in a ReLU and is found by its name", script(
+        "import torch.nn.functional as F\nclass Block(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.a = nn.Linear(4, 4)\n    def forward(self, x):\n"
+        "        return F.relu(x + self.a(x))\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.head = nn.Linear(4, 1)\n        self.names = []\n"
+        "        for k in range(2):\n            self.add_module(f'block{k}', Block())\n"
+        "            self.names.append(f'block{k}')\n    def forward(self, x):\n        for name in self.names:\n"
+        "            x = getattr(self, name)(x)\n        return self.head(x)\nnet = Net()\n"
+        "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        "for x, y in [(torch.randn(2, 4), torch.randn(2, 1))] * 9:\n    opt.zero_grad()\n"
+        "    F.mse_loss(net(x), y).backward()\n    opt.step()"), silent="relu-at-output"),
     case(ACTIVE, "one activation for two layers", {"net.py": DEEP.format(depth=2)}, silent="deep-saturating-stack"),
 ]  # fmt: skip
 

@@ -45,13 +45,13 @@ def at_the_output(analyses: Sequence[Analysis]) -> list[Signal]:
 
 
 def _rectified(trace: Trace) -> Iterator[Place]:
-    """Where outputs are rectified of which no other layer makes anything further."""
+    """Where outputs are rectified that a loss compares, and of which no other layer makes anything further."""
     compared = [part for event in trace.of("loss") for part in event.facts.values() if isinstance(part, Tensor)]
     for event in trace.of("output"):
         made = event.facts["value"]
         if isinstance(made, Tensor) and made.act == "relu" and made.act_at is not None:
-            after = [part for part in compared if made.deps <= part.deps and part.act != "relu"]
-            if not after:
+            reached = [part for part in compared if made.deps <= part.deps]
+            if (reached or not compared) and all(part.act == "relu" for part in reached):
                 yield made.act_at
 
 
