@@ -163,7 +163,7 @@ def test_the_command_s_exit_codes_and_files(tmp_path: Path, traindx: Command) ->
         ((BROKEN, "--fixed", HEALTHY, "--probe", "state_flow"), "give the run with the fix"),
         ((HEALTHY, "--fixed", HEALTHY), "shows no cause that a fix could be for"),
         ((BROKEN, "--fixed", HEALTHY, "--cause", "lr-schedul-spike"), "Did you mean `lr-schedule-spike`?"),
-        ((BROKEN, "--fixed", HEALTHY, "--diagnosis", BROKEN / "metrics.csv"), "it is no diagnosis"),
+        ((BROKEN, "--fixed", HEALTHY, "--diagnosis", BROKEN / "metrics.csv"), "it is not what"),
         ((BROKEN, "--fixed", "nowhere"), "nowhere"),
         ((BROKEN, "--probe", "state_flow", "--script", BROKEN / "train.py", "-y"), "says nothing about"),
     ],
