@@ -81,7 +81,7 @@ def exploding(folder: Path) -> None:
         batch = torch.randn(32, 16)
         return (model(batch) - 3 * batch[:, :1] - batch[:, 1:2]).square().mean()
 
-    follow(Training(model, optimizer, loss_of), folder)
+    follow(Training(model, optimizer, loss_of), folder, every=1)
 
 
 def waiting_for_data(folder: Path) -> None:
