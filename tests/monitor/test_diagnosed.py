@@ -107,7 +107,7 @@ RUNS: list[tuple[Callable[[Path], None], str, str]] = [
     (dead, "dead-relu", "`dead/1` ends at 100%"),
     (nan_in_a_module, "unguarded-math", "module 4"),
     (nan_in_the_data, "non-finite-inputs", "argument 0"),
-    (exploding, "learning-rate-too-high", "gradient norm"),
+    (exploding, "exploding-gradients", "gradient norm"),
     (waiting_for_data, "dataloader-bottleneck", "data_time"),
     (scaled_in_training_only, "unnormalised-inputs", "in evaluation"),
 ]
@@ -132,7 +132,7 @@ def test_the_folder_of_a_run_is_diagnosed(
 
 @pytest.mark.slow
 def test_a_pinned_layer_that_does_no_harm_is_no_cause(tmp_path: Path, traindx: Command) -> None:
-    class Beside(torch.nn.Module):
+    class Beside(torch.nn.Module):  # type: ignore[misc]
         """A branch that is pinned at its limits, and one beside it that learns."""
 
         def __init__(self) -> None:
