@@ -81,7 +81,7 @@ def exploding(folder: Path) -> None:
         batch = torch.randn(32, 16)
         return (model(batch) - 3 * batch[:, :1] - batch[:, 1:2]).square().mean()
 
-    follow(Training(model, optimizer, loss_of), folder)
+    follow(Training(model, optimizer, loss_of), folder, every=1)
 
 
 def waiting_for_data(folder: Path) -> None:
@@ -107,7 +107,7 @@ RUNS: list[tuple[Callable[[Path], None], str, str]] = [
     (dead, "dead-relu", "`dead/1` ends at 100%"),
     (nan_in_a_module, "unguarded-math", "module 4"),
     (nan_in_the_data, "non-finite-inputs", "argument 0"),
-    (exploding, "learning-rate-too-high", "gradient norm"),
+    (exploding, "exploding-gradients", "gradient norm"),
     (waiting_for_data, "dataloader-bottleneck", "data_time"),
     (scaled_in_training_only, "unnormalised-inputs", "in evaluation"),
 ]
@@ -128,3 +128,31 @@ def test_the_folder_of_a_run_is_diagnosed(
     evidence = [one for one in likely[0]["evidence"] if cited in one["claim"]]
     assert evidence
     assert all(one["verified"] and one["source"] == "traindx-monitor.jsonl" for one in evidence)
+
+
+@pytest.mark.slow
+def test_a_pinned_layer_that_does_no_harm_is_no_cause(tmp_path: Path, traindx: Command) -> None:
+    class Beside(torch.nn.Module):  # type: ignore[misc]
+        """A branch that is pinned at its limits, and one beside it that learns."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.pinned = torch.nn.Sequential(torch.nn.Linear(20, 16), torch.nn.Tanh())
+            self.learns = torch.nn.Linear(36, 1)
+
+        def forward(self, x: Any) -> Any:
+            return self.learns(torch.cat([x, self.pinned(1000 * x)], 1))
+
+    torch.manual_seed(0)
+    model = Beside()
+    data = torch.randn(6400, 20)
+
+    def loss_of(number: int) -> Any:
+        batch = data[number % 100 * 64 :][:64]
+        return (model(batch) - batch[:, :3].sum(1, keepdim=True)).square().mean()
+
+    follow(Training(model, torch.optim.Adam(model.parameters(), 1e-2), loss_of), tmp_path)
+    rows = [json.loads(line) for line in (tmp_path / "traindx-monitor.jsonl").read_text().splitlines()]
+    assert max(row.get("saturated/pinned.1", 0.0) for row in rows) > 0.9
+    said = json.loads(traindx("diagnose", tmp_path, "--json").stdout)
+    assert [one["id"] for one in said["root_causes"] if one["confidence"] >= 0.5] == []

@@ -55,6 +55,9 @@ STATES: dict[str, Callable[[], Any]] = {
     ),
     "in bfloat16": lambda: (normal(2, 5, 40, kind="bfloat16"), normal(2, 5, 40, kind="bfloat16")),
     "whose squares leave single precision": lambda: normal(2, 5, 100, times=1e25),
+    "of layers whose squares leave single precision": lambda: [
+        (normal(1, 5, 8, times=1e25), normal(1, 5, 8, times=1e30)) for _ in range(2)
+    ],
     "of complex numbers": lambda: torch.complex(normal(1, 5, 8), normal(1, 5, 8)),
     "that is zero": lambda: torch.zeros(2, 5, 8),
     "with a gradient": lambda: (normal(1, 5, 8).requires_grad_() * 2, normal(1, 5, 8)),

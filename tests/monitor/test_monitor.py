@@ -185,6 +185,8 @@ def test_of_many_layers_some_are_told(tmp_path: Path) -> None:
         (lambda: Monitor(torch.nn.Linear(1, 1), "adam"), "torch.optim"),  # type: ignore[arg-type]
         (lambda: Monitor(torch.nn.Linear(1, 1), every=0), "`every`"),
         (lambda: Monitor(torch.nn.Linear(1, 1), overhead=0.0), "`overhead`"),
+        (lambda: Monitor(torch.nn.Linear(1, 1), every=1.5), "`every`"),  # type: ignore[arg-type]
+        (lambda: Monitor(torch.nn.Linear(1, 1), name="../up"), "`name`"),
     ],
 )
 def test_a_mistake_is_an_error_before_training_begins(given: Any, said: str) -> None:

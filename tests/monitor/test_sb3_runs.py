@@ -14,6 +14,9 @@ from tests.extras import torch
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning")]
 
+REFUSED = (ValueError, RuntimeError)
+"""what a policy raises for a NaN; the second where other code has switched the checks of distributions off"""
+
 
 class Amplified:
     """Makes the cell state that the network ends with larger, more so with every update."""
@@ -61,10 +64,33 @@ def test_a_run_and_its_diagnosis(fault: Any, cause: str, tmp_path: Path, traindx
         # In front of the callback's own hooks: what the policy ends with is what it is broken to.
         policy: Any = model.policy
         policy.lstm_actor.register_forward_hook(broken)
-    # Which check of torch meets the NaN first depends on the step.
-    ends = pytest.raises((ValueError, RuntimeError), match="nan") if fault is Blank else nullcontext()
+    ends = pytest.raises(REFUSED, match="nan") if fault is Blank else nullcontext()
     with ends:
         model.learn(64 * 12, callback=Watched(tmp_path))
     said = json.loads(traindx("diagnose", tmp_path, "--json").stdout)
     likely = [one["id"] for one in said["root_causes"] if one["confidence"] >= 0.5]
     assert likely[:1] == ([cause] if cause else [])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_observation_that_is_no_number_is_named(tmp_path: Path, traindx: Command) -> None:
+    pytest.importorskip("stable_baselines3")
+    import gymnasium
+    from stable_baselines3 import PPO
+
+    from traindx.monitor.integrations.stable_baselines3 import MonitorCallback
+
+    class Blind(gymnasium.ObservationWrapper[Any, Any, Any]):
+        seen = 0
+
+        def observation(self, observation: Any) -> Any:
+            self.seen += 1
+            return observation * float("nan") if self.seen > 300 else observation
+
+    torch.set_num_threads(1)
+    model = PPO("MlpPolicy", Blind(gymnasium.make("CartPole-v1")), n_steps=64, seed=0, device="cpu")
+    with pytest.raises(REFUSED, match="nan"):
+        model.learn(1000, callback=MonitorCallback(tmp_path))
+    said = json.loads(traindx("diagnose", tmp_path, "--json").stdout)
+    assert said["root_causes"][0]["id"] == "non-finite-inputs"
+    assert "`observation`" in said["root_causes"][0]["issue"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -163,7 +164,7 @@ def test_the_command_s_exit_codes_and_files(tmp_path: Path, traindx: Command) ->
         ((BROKEN, "--fixed", HEALTHY, "--probe", "state_flow"), "give the run with the fix"),
         ((HEALTHY, "--fixed", HEALTHY), "shows no cause that a fix could be for"),
         ((BROKEN, "--fixed", HEALTHY, "--cause", "lr-schedul-spike"), "Did you mean `lr-schedule-spike`?"),
-        ((BROKEN, "--fixed", HEALTHY, "--diagnosis", BROKEN / "metrics.csv"), "it is no diagnosis"),
+        ((BROKEN, "--fixed", HEALTHY, "--diagnosis", BROKEN / "metrics.csv"), "it is not what"),
         ((BROKEN, "--fixed", "nowhere"), "nowhere"),
         ((BROKEN, "--probe", "state_flow", "--script", BROKEN / "train.py", "-y"), "says nothing about"),
     ],
@@ -276,3 +277,18 @@ def test_a_diff_that_does_not_fit_changes_nothing(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"does not fit `b\.py` near line 1"):
         apply_diff(diff, tmp_path)
     assert (tmp_path / "a.py").read_text() == "one\ntwo\n"
+
+
+@pytest.mark.slow
+def test_a_consequence_that_is_less_grave_refutes_no_fix(tmp_path: Path) -> None:
+    drawn = random.Random(0)
+    noise = [abs(drawn.gauss(0.9, 0.25)) for _ in range(320)]
+    for name, rate, losses in (("before", 5.0, [10.0 ** min(n, 30) for n in range(320)]), ("after", 0.05, noise)):
+        (tmp_path / name).mkdir()
+        rows = [f"{n},{rate},{loss:.6g}\n" for n, loss in enumerate(losses)]
+        (tmp_path / name / "metrics.csv").write_text("step,lr,loss\n" + "".join(rows))
+        (tmp_path / name / "config.yaml").write_text(f"optimizer: sgd\nlr: {rate}\n")
+    found = verify(tmp_path / "before", tmp_path / "after")
+    assert found.cause == "learning-rate-too-high"
+    assert (found.verdict, outcome(found, "fails in no other way")) == ("inconclusive", "unknown")
+    assert "`noisy-gradients`" in found.summary

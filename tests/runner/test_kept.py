@@ -88,6 +88,43 @@ def test_memory_is_sampled_over_all_processes_and_seen_by_the_tools(ran: Ran, tr
     assert {row["series"] for row in courses} >= {"rss_mb"}
 
 
+MONITORED = """
+import sys, torch
+from traindx.monitor import Monitor
+
+torch.manual_seed(0)
+model = torch.nn.Linear(8, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=3.0)
+with Monitor(model, optimizer, **({"folder": sys.argv[1]} if sys.argv[1:] else {})) as monitor:
+    for _ in range(100):
+        x = torch.randn(64, 8)
+        loss = (model(x) - x.sum(1, keepdim=True)).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        monitor.step(loss)
+sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("own", [(), ("elsewhere",)], ids=["in the kept folder", "in a folder of its own"])
+def test_what_a_monitor_in_the_command_wrote_is_diagnosed(own: tuple[str, ...], ran: Ran, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "train.py").write_text(MONITORED)
+    status, _, err = ran("--", PY, "train.py", *own)
+    assert status == 3
+    assert (tmp_path / (own[0] if own else "kept") / "traindx-monitor.jsonl").is_file()
+    assert b"learning-rate-too-high" in err
+    assert b"traindx-monitor.jsonl" in err
+
+
+def test_the_command_may_be_traindx_itself(ran: Ran, tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_text("".join(f"step {n} loss {1 / n:.4f}\n" for n in range(1, 50)))
+    status, out, _ = ran("--", PY, "-m", "traindx", "gather", "train.log")
+    assert status == 0
+    assert b"train.log" in out
+
+
 def test_gpus_are_sampled_where_nvidia_smi_is_found(ran: Ran, tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/nvidia-smi").write_text("#!/bin/sh\necho '0, 1234, 81920, 97, [N/A], 301.55'\n")

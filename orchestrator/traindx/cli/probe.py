@@ -157,12 +157,25 @@ def _text(result: ToolResult) -> str:
     output = result.output
     rows = [
         str(output["summary"]),
-        *(
-            f"  {signal.id}: {place.source}:{place.locator}  {place.quote}"
+        *dict.fromkeys(
+            f"  {place.source}, {place.locator}  > {place.quote}"
             for signal in result.signals
             for place in signal.citations
         ),
+        *(f"  this points to `{name}`: traindx explain {name}" for name in _pointed_to(result)),
     ]
     rows += [f"  note: {remark}" for remark in output.get("remarks", [])]
     rows.append(f"  {output.get('steps', 0)} steps, {result.seconds:.1f} s")
     return "\n".join(visible(row) for row in rows) + "\n"
+
+
+def _pointed_to(result: ToolResult) -> list[str]:
+    """The failure modes that the answer all but proves."""
+    from traindx.diagnosis.catalog import load_catalog
+
+    found = {signal.id for signal in result.signals}
+    return [
+        mode.id
+        for mode in load_catalog().values()
+        if any(speaks.tier != "weak" for name, speaks in mode.speaks_for.items() if name in found)
+    ]

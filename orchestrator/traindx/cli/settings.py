@@ -22,6 +22,7 @@ from traindx.definitions.choices import BRAINS, EFFORTS, SPECIALISTS
 from traindx.definitions.project import FOLDER, Project
 from traindx.errors import DefinitionError, UsageError, did_you_mean
 from traindx.pipeline.outputs import inside
+from traindx.vocabulary.run_folder import ENVIRONMENT as RUN_FOLDER
 
 ENVIRONMENT = "TRAINDX_"
 USUAL_USD, USUAL_SECONDS = 1.0, 300.0
@@ -61,7 +62,7 @@ def load_settings(paths: Sequence[str], command: Mapping[str, object]) -> dict[s
 
 def _from_environment() -> dict[str, object]:
     found = {}
-    for name in sorted(name for name in os.environ if name.startswith(ENVIRONMENT)):
+    for name in sorted(name for name in os.environ if name.startswith(ENVIRONMENT) and name != RUN_FOLDER):
         key = name.removeprefix(ENVIRONMENT).lower().replace("_", "-")
         if key not in SETTINGS:
             known = [f"{ENVIRONMENT}{_dest(one).upper()}" for one in SETTINGS]

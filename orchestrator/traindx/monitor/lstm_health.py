@@ -158,9 +158,10 @@ def _of_part(part: list[Tensor]) -> Tensor:
     top = torch.stack([one.abs().amax().to(home, wide) for one in blocks]).amax()
     unit = torch.where(torch.isfinite(top) & (top > 0), top, 1.0)
     rows = [_vector_norm(one.to(wide) / unit.to(one.device), dim=-1) for one in blocks]
-    samples = [_vector_norm(one, dim=0).to(home) * unit for one in rows]
+    samples = [_vector_norm(one, dim=0).to(home) for one in rows]
     infinite = torch.stack([torch.isinf(one).any().to(home) for one in blocks]).any()
     # Layers that have the same samples share the norm of each.
     alike = all(one.shape == samples[0].shape for one in samples)
     each = _vector_norm(torch.stack(samples), dim=0) if alike else torch.cat(samples)
-    return torch.stack((_vector_norm(each / unit) * unit, top, each.amax(), each.amin(), infinite.to(wide)))
+    norms = torch.stack((_vector_norm(each), each.amax(), each.amin())) * unit
+    return torch.stack((norms[0], top, norms[1], norms[2], infinite.to(wide)))

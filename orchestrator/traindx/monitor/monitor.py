@@ -5,27 +5,29 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import nn
 
-from traindx.monitor.arguments import optimizers_of
+from traindx.monitor.arguments import check_name, optimizers_of
 from traindx.monitor.cadence import Cadence
 from traindx.monitor.events import origin_row, start_row
 from traindx.monitor.hooks import Handle, Hook, remove
 from traindx.monitor.inputs import Evaluated
+from traindx.monitor.placing import placed
 from traindx.monitor.readings import Readings
 from traindx.monitor.reporting import Reporter, contained
 from traindx.monitor.sample import Sample
 from traindx.monitor.step_clock import StepClock
 from traindx.monitor.surroundings import device_of, memory_in_use, rank_of_job, rates_of, scale_of
-from traindx.monitor.telemetry_file import TelemetryFile, free_path
+from traindx.monitor.telemetry_file import TelemetryFile
 from traindx.monitor.watching import Watch
 from traindx.vocabulary.telemetry import END, EVENT, NON_FINITE
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from torch.optim import Optimizer
 
     from traindx.monitor.locating import Origin
@@ -52,13 +54,14 @@ class Monitor:
         model: nn.Module,
         optimizer: Optimizer | Sequence[Optimizer] | None = None,
         *,
-        folder: str | Path = ".",
+        folder: str | Path | None = None,
         name: str = "",
         scaler: Any = None,
         every: int | None = None,
         overhead: float = OVERHEAD,
     ) -> None:
         optimizers = optimizers_of(model, optimizer, every, overhead)
+        check_name(name)
         self.reporter = Reporter()
         self._model, self._optimizers, self._scaler = model, optimizers, scaler
         self._clock, self._evaluated, self._waiting = StepClock(), Evaluated(), Readings()
@@ -78,7 +81,7 @@ class Monitor:
         rank = rank_of_job()
         self._watch = Watch(model, alone=rank is None)
         self._sample = Sample(model, optimizers, self.reporter)
-        self.path = free_path(Path(folder), name, rank)
+        self.path = placed(folder, name, rank)
         self._file = TelemetryFile(self.path, self.reporter)
         self._file.write({**start_row(model, optimizers, self._device), **_now()})
         self._attach()
@@ -125,6 +128,12 @@ class Monitor:
         self._sample.drop()
         self._file.close()
         self._is_closed = True
+
+    @contained
+    def tell_origin(self, origin: Origin | None) -> None:
+        """Write what was the first to be no number, where something was."""
+        if origin is not None:
+            self._file.write({"step": self._step + 1, EVENT: NON_FINITE, **origin_row(origin), **_now()})
 
     @contained
     def _end_by_hand(self, loss: float | torch.Tensor | None, values: Mapping[str, float | torch.Tensor]) -> None:
@@ -195,7 +204,7 @@ class Monitor:
             return
         # To look at a device is to wait for it: there, only steps that are waited for anyway are looked at.
         if self._device.type == "cpu" or self._sample.active:
-            self._tell_origin(self._watch.output(args, kwargs, output))
+            self.tell_origin(self._watch.output(args, kwargs, output))
         own = getattr(output, "loss", None)
         if isinstance(own, torch.Tensor) and own.numel() == 1:
             self._loss = own.detach()
@@ -216,7 +225,7 @@ class Monitor:
         step = self._step + 1
         if self._sample.active or (self._device.type == "cpu" and self._checks.is_due(step)):
             began = time.perf_counter()
-            self._tell_origin(self._watch.gradients(self._sample.gradients))
+            self.tell_origin(self._watch.gradients(self._sample.gradients))
             self._checks.done(step, time.perf_counter() - began)
 
     def _after_update(self, *_: object) -> None:
@@ -283,10 +292,6 @@ class Monitor:
         row: dict[str, Value] = {"step": self._step, **_now(), **values}
         self._file.write(row)
         self.latest = row
-
-    def _tell_origin(self, origin: Origin | None) -> None:
-        if origin is not None:
-            self._file.write({"step": self._step + 1, EVENT: NON_FINITE, **origin_row(origin), **_now()})
 
     @contained
     def _prepare(self) -> None:

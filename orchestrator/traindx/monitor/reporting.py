@@ -33,7 +33,8 @@ def contained(method: Function) -> Function:
         try:
             return method(self, *args, **kwargs)
         except Exception as error:  # noqa: BLE001 - the boundary to a user's training loop, which must go on
-            self.reporter.say(f"{method.__name__.strip('_')}: {type(error).__name__}: {str(error)[:200]}")
+            what = f"{type(error).__name__}: {str(error)[:200]}"
+            self.reporter.say(f"something was not recorded, and the training goes on ({method.__name__}: {what})")
             return None
 
     return wrapped  # type: ignore[return-value]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traindx.monitor.thinning import thin
-from traindx.vocabulary.telemetry import EVENT, file_name
+from traindx.vocabulary.telemetry import EVENT
 
 if TYPE_CHECKING:
     from traindx.monitor.reporting import Reporter
@@ -24,36 +24,8 @@ _MOST_EVENTS = 200
 """events that are written; after so many, further ones say nothing new"""
 _DIGITS = 6
 _MOST_FAILURES = 20
-_MOST_MONITORS = 100
 
 Value = float | int | str | bool | None
-
-
-def free_path(folder: Path, name: str, rank: int | None) -> Path:
-    """The file for a monitor of this name; with a number where another monitor has it open."""
-    path = folder / file_name(name, rank)
-    for number in range(2, _MOST_MONITORS):
-        if not is_taken(path):
-            break
-        path = folder / file_name(f"{name}.{number}" if name else str(number), rank)
-    return path
-
-
-def is_taken(path: Path) -> bool:
-    """Whether another monitor, of this process or another, writes to a file."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(handle)
-    return False
 
 
 def row_text(row: Mapping[str, Value]) -> str:

@@ -8,21 +8,36 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from traindx.vocabulary.run_folder import TELEMETRY
+
 LARGEST = 1 << 20
 """bytes of a file named on the command line that may be a program or a configuration"""
 MOST_BESIDE = 100
 """programs in the folder of the script: more are a collection, not its modules"""
+MOST_TELEMETRY = 8
+"""files of telemetry elsewhere, the last ones: a folder may hold a row of runs, each with its own"""
 _SUFFIXES = frozenset({".py", ".sh", ".yaml", ".yml", ".json", ".toml", ".ini", ".cfg"})
 
 
 def to_diagnose(folder: Path, command: Sequence[str]) -> list[Path]:
-    """The folder of the run, the programs and configurations that the command names, and the modules beside them."""
+    """The folder of the run, its telemetry elsewhere, and what the command names: programs, the modules beside them,
+    configurations.
+    """
     named = [path for word in command if (path := _file(word)) is not None] + list(_module(command))
-    found = dict.fromkeys([folder, *named])
+    found = dict.fromkeys([folder, *_telemetry(folder), *named])
     for script in named:
         if script.suffix == ".py":
             found |= dict.fromkeys(_beside(script))
     return list(found)
+
+
+def _telemetry(folder: Path) -> list[Path]:
+    """The files that monitors of the command wrote to folders of their own."""
+    try:
+        lines = (folder / TELEMETRY).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    return [path for line in lines if (path := Path(line)).is_file()][-MOST_TELEMETRY:]
 
 
 def _file(word: str) -> Path | None:

@@ -33,7 +33,11 @@ class NotStarted(TraindxError):
 class Child:
     """A running command and its session."""
 
-    def __init__(self, command: Sequence[str], streams: Mapping[str, int], terminal: Pty | None) -> None:
+    def __init__(
+        self, command: Sequence[str], streams: Mapping[str, int], terminal: Pty | None, also: Mapping[str, str]
+    ) -> None:
+        """`also` goes into its environment."""
+
         def take_terminal() -> None:
             # After `setsid` a session has no terminal: Ctrl-C typed into this one is to reach the command.
             if terminal is not None:
@@ -46,6 +50,7 @@ class Child:
                 stdin=streams["stdin"],
                 stdout=streams["stdout"],
                 stderr=streams["stderr"],
+                env={**os.environ, **also},
                 start_new_session=True,
                 preexec_fn=take_terminal if terminal is not None else None,  # noqa: PLW1509 (no thread runs yet)
             )

@@ -18,7 +18,7 @@ from traindx.runner.pump import Pump
 from traindx.runner.samples import Sampler
 from traindx.runner.summary import Summary
 from traindx.runner.terminal import RawInput
-from traindx.vocabulary.run_folder import SAMPLES, SUMMARY
+from traindx.vocabulary.run_folder import ENVIRONMENT, SAMPLES, SUMMARY
 
 RUNS = "traindx-runs"
 Say = Callable[[str], None]
@@ -95,7 +95,8 @@ class _Running:
             stack.callback(channels.close)
             stack.callback(channels.release)
             stack.enter_context(signals_heard(self._hear, wakeup))
-            self._child = child = Child(self._options.command, channels.given, channels.terminal)
+            place = {ENVIRONMENT: str(self._kept.folder.resolve())}
+            self._child = child = Child(self._options.command, channels.given, channels.terminal, place)
             channels.release()
             while self._early:
                 child.send(self._early.pop(0))

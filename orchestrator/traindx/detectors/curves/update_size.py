@@ -26,16 +26,22 @@ AFTER_CLIPPING = {"g", "gn", "grad", "grads", "gnorm", "gradnorm", "norm", "grad
 
 
 def beside_the_weights(series: Sequence[Series]) -> list[Signal]:
-    """A logged ratio of update to weight: a thousandth is healthy, below a hundred-thousandth nothing moves."""
-    for row in series:
-        words = words_of(row)
-        ratio = bool(words & {"upd", "update", "updates", "uw"}) and bool(words & {"ratio", "rel", "weight", "uw"})
-        usual = level(row) if ratio and len(row) >= FEWEST else float("nan")
-        if 0 < usual < STILL:
-            claim = f"`{row.original}` is {usual:.2g}: each step changes the weights by that fraction of their size"
-            place = cite(row, len(row) // 2, claim)
-            return [Signal(id="updates-tiny", claim=claim, citations=[place], facts={"update_ratio": usual})]
-    return []
+    """A logged ratio of update to weight: a thousandth is healthy, below a hundred-thousandth nothing moves.
+
+    A rate that is too low holds back every layer: of several ratios the largest is judged.
+    """
+    ratios = [(level(row), row) for row in series if len(row) >= FEWEST and _is_ratio(row)]
+    usual, row = max(((size, row) for size, row in ratios if size > 0), key=lambda pair: pair[0], default=(0.0, None))
+    if row is None or usual >= STILL:
+        return []
+    claim = f"`{row.original}` is {usual:.2g}: each step changes the weights by that fraction of their size"
+    place = cite(row, len(row) // 2, claim)
+    return [Signal(id="updates-tiny", claim=claim, citations=[place], facts={"update_ratio": usual})]
+
+
+def _is_ratio(row: Series) -> bool:
+    words = words_of(row)
+    return bool(words & {"upd", "update", "updates", "uw"}) and bool(words & {"ratio", "rel", "weight", "uw"})
 
 
 def at_the_threshold(series: Sequence[Series], limit: Setting | None) -> list[Signal]:

@@ -23,5 +23,5 @@ def monitor_of(
 
     With accumulation, call `monitor.step(loss)` where `accelerator.sync_gradients` holds.
     """
-    place = folder or accelerator.project_dir or "."
+    place = folder or accelerator.project_dir
     return Monitor(model, optimizer, folder=place, scaler=getattr(accelerator, "scaler", None), **options)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import statistics
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
 from traindx.monitor.integrations.numbers import numbers_of
+from traindx.monitor.locating import Origin
 from traindx.monitor.monitor import Monitor
+from traindx.vocabulary.telemetry import INPUT
 
 
 class MonitorCallback(BaseCallback):
@@ -21,12 +26,18 @@ class MonitorCallback(BaseCallback):
         super().__init__()
         self._folder, self._options = folder, options
         self.monitor: Monitor | None = None
+        self._is_blind = False
+        """whether an observation was no number"""
 
     def _on_training_start(self) -> None:
-        folder = self._folder or self.model.logger.get_dir() or "."
+        folder = self._folder or self.model.logger.get_dir()
         self.monitor = Monitor(self.model.policy, optimizers_of(self.model), folder=folder, **self._options)
 
     def _on_step(self) -> bool:
+        # The policy refuses a NaN with an exception, and no callback is asked any more: it is told of before that.
+        if self.monitor is not None and not self._is_blind and (found := broken_array(self.locals.get("new_obs"))):
+            self._is_blind = True
+            self.monitor.tell_origin(Origin(INPUT, "observation", "", found))
         return True
 
     def _on_rollout_start(self) -> None:
@@ -58,3 +69,13 @@ def optimizers_of(model: BaseAlgorithm) -> list[torch.optim.Optimizer]:
     owners = [model.policy, *(getattr(model, name, None) for name in ("critic", "actor"))]
     found = [getattr(owner, "optimizer", None) for owner in owners]
     return [one for one in found if isinstance(one, torch.optim.Optimizer)]
+
+
+def broken_array(value: object) -> str:
+    """`NaN` or `Inf` where an array, or one of a dictionary of arrays, holds that; else nothing."""
+    if isinstance(value, Mapping):
+        return next((found for one in value.values() if (found := broken_array(one))), "")
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or math.isfinite(float(value.sum())):
+        return ""
+    # A sum may also overflow.
+    return "" if np.isfinite(value).all() else "NaN" if np.isnan(value).any() else "Inf"

@@ -34,7 +34,7 @@ class MonitorCallback(TrainerCallback):
         """Begin to watch."""
         model, optimizer = kwargs.get("model"), kwargs.get("optimizer")
         if isinstance(model, torch.nn.Module):
-            folder = self._folder or args.output_dir or "."
+            folder = self._folder or args.output_dir
             self.monitor = Monitor(model, optimizer, folder=folder, **self._options)
 
     def on_step_end(

@@ -156,8 +156,8 @@ def sound(layer: Layer) -> Iterator[Signal]:
     named = layer.names.get(0) or layer.place
     if layer.builtin and len(carried) >= FEWEST and clean:
         starts = sum(call.restarted for call in layer.calls)
-        said = f"`{layer.part_name(0)}` went through {len(calls)} steps without a graph"
-        said += f", over {starts} new starts of the data" if starts else ""
+        said = f"`{layer.part_name(0)}` is sound: carried through {len(calls)} steps without a graph"
+        said += f", over {starts} restarts of the data" if starts else ""
         yield finding("probed-state-sound", said, _cited(said, named))
 
 

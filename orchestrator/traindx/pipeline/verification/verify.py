@@ -53,8 +53,10 @@ def read_diagnosis(path: str | Path) -> Diagnosis:
         raise UnreadableInput(path, (error.strerror or "cannot be opened").lower()) from None
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise UnreadableInput(path, f"it is no diagnosis (`{where}`: {first['msg'].lower()})") from None
+        where = "".join(f"{part}: " for part in first["loc"])
+        raise UnreadableInput(
+            path, f"it is not what `diagnose --json` prints ({where}{first['msg'].lower()})"
+        ) from None
 
 
 def verdict(cause: RootCause, before: Seen, after: Seen, catalog: Catalog) -> Verification:
@@ -84,7 +86,7 @@ def chosen_cause(diagnosis: Diagnosis, wanted: str, path: str | Path) -> RootCau
     causes = {cause.id: cause for cause in diagnosis.root_causes}
     if wanted:
         if wanted not in causes:
-            raise UnknownName(f"cause in the diagnosis of `{path}`", wanted, causes)
+            raise UnknownName(f"likely cause of `{path}` called", wanted, causes)
         return causes[wanted]
     first = next((cause for cause in diagnosis.root_causes if cause.likely), None)
     if first is None:
@@ -126,13 +128,15 @@ def _not_named(cause: RootCause, after: Seen) -> CheckResult:
 
 
 def _no_other(cause: RootCause, after: Seen, followers: set[str]) -> CheckResult:
-    """Another failure of the new run: what the cause leads to refutes the fix, anything else leaves it open."""
+    """Another failure of the new run: what the cause leads to refutes the fix, unless it is less grave; anything else
+    leaves it open.
+    """
     what = "the new run fails in no other way"
     found = [one for one in after.diagnosis.root_causes if one.likely and one.name != cause.name]
     first = next((one for one in found if one.severity != SLIGHT), None)
     if first is None:
         return CheckResult(what=what, outcome="passed", why=after.diagnosis.summary)
-    stays = first.id in followers
+    stays = first.id in followers and SEVERITIES.index(first.severity) >= SEVERITIES.index(cause.severity)
     why = f"it shows `{first.name}`: {first.issue}" + (f" `{cause.name}` leads to that" if stays else "")
     return CheckResult(what=what, outcome="failed" if stays else "unknown", why=why, evidence=_places(first))
 
