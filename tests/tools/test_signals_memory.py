@@ -31,6 +31,12 @@ CASES = [
     case(MEMORY, "caches that fill up and hold", run([400.0 + 200 * (1 - 0.85**n) for n in range(POINTS)]),
          silent="memory-grows"),
     case(MEMORY, "memory that falls", run(LEAK[::-1]), silent="memory-grows"),
+    case(MEMORY, "a host with room", run([12.0 + n % 3 for n in range(POINTS)], "system_memory_percent"),
+         "host-memory-free"),
+    case(MEMORY, "a host that fills up", run([12.0 + 1.4 * n for n in range(POINTS)], "system_memory_percent"),
+         silent="host-memory-free"),
+    case(MEMORY, "a device with room", run([12.0 + n % 3 for n in range(POINTS)], "system.gpu.0.memory_percent"),
+         silent="host-memory-free"),
     case(MEMORY, "memory that wanders", run([400.0 + 90 * ((7 * n) % 11) / 11 for n in range(POINTS)]),
          silent="memory-grows memory-steady"),
 ]  # fmt: skip

@@ -270,3 +270,11 @@ _NOT_MEMORY = re.compile(r"loss|util|bandwidth|time|bank|cell", re.IGNORECASE)
 def measures_memory(name: str) -> bool:
     """Whether a metric measures the memory of a process or a device, as far as its name says."""
     return _MEMORY.search(name) is not None and _NOT_MEMORY.search(name) is None
+
+
+_HOST_SHARE = re.compile(r"(?:system|host)[/_. ]mem(?:ory)?[/_. ]percent$", re.IGNORECASE)
+
+
+def measures_host_share(name: str) -> bool:
+    """Whether a metric is the share of the host's memory that is in use, in percent."""
+    return _HOST_SHARE.search(name) is not None

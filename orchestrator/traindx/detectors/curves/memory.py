@@ -11,11 +11,12 @@ from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite, where
 from traindx.detectors.curves.shape import Numbers
 from traindx.readers.model import Series
-from traindx.vocabulary.metrics import measures_memory
+from traindx.vocabulary.metrics import measures_host_share, measures_memory
 
 SIGNALS = {
     "memory-grows": "memory grows steadily to the end of the run",
     "memory-steady": "memory stays at its level once everything is allocated",
+    "host-memory-free": "much of the host's memory was free throughout",
 }
 FEWEST = 6
 WINDOWS = 24
@@ -26,6 +27,8 @@ RISING = 0.7
 LATE_SHARE = 0.15
 """of all growth, what the last third adds at least: a leak is linear, caches and allocators settle"""
 STEADY = 0.05
+FREE = 60
+"""percent in use at most: what a run adds between two measurements seldom fills the rest; a job may have a lower limit"""
 
 
 def memory_series(series: Sequence[Series]) -> list[Series]:
@@ -35,8 +38,13 @@ def memory_series(series: Sequence[Series]) -> list[Series]:
 
 
 def detect(series: Sequence[Series]) -> list[Signal]:
-    """Growth that goes on to the end, in the first series that shows it; else that memory stays where it is."""
-    rows = memory_series(series)
+    """Growth that goes on to the end, in the first series that shows it; else that memory stays where it is. And whether
+    the host ever ran short.
+    """
+    return [*_course(memory_series(series)), *_free(series)]
+
+
+def _course(rows: Sequence[Series]) -> list[Signal]:
     grown = next((signal for row in rows if (signal := _growth(row)) is not None), None)
     if grown is not None:
         return [grown]
@@ -45,6 +53,18 @@ def detect(series: Sequence[Series]) -> list[Signal]:
         return []
     claim = f"`{steady.original}` stays near {_levels(steady)[-1]:.4g} over the second half of the run"
     return [Signal(id="memory-steady", claim=claim, citations=[cite(steady, len(steady) - 1, claim)])]
+
+
+def _free(series: Sequence[Series]) -> list[Signal]:
+    """The host's memory in percent, as `traindx run` and W&B write it."""
+    for row in series:
+        if measures_host_share(row.original) and np.isfinite(row.values).sum() >= FEWEST:
+            highest = float(np.nanmax(row.values))
+            if 1 < highest < FREE:
+                claim = f"`{row.original}` never exceeds {highest:.3g} %"
+                place = cite(row, int(np.nanargmax(row.values)), claim)
+                return [Signal(id="host-memory-free", claim=claim, citations=[place])]
+    return []
 
 
 def _growth(row: Series) -> Signal | None:
