@@ -28,7 +28,7 @@ LATE_SHARE = 0.15
 """of all growth, what the last third adds at least: a leak is linear, caches and allocators settle"""
 STEADY = 0.05
 FREE = 60
-"""percent in use at most: what a run adds between two measurements seldom fills the rest; a job may have a lower limit"""
+"""percent in use at most: what a run adds between two measurements rarely fills the rest (a job may have less)"""
 
 
 def memory_series(series: Sequence[Series]) -> list[Series]:
@@ -38,13 +38,12 @@ def memory_series(series: Sequence[Series]) -> list[Series]:
 
 
 def detect(series: Sequence[Series]) -> list[Signal]:
-    """Growth that goes on to the end, in the first series that shows it; else that memory stays where it is. And whether
-    the host ever ran short.
-    """
+    """Whether memory grows or stays where it is, and whether the host ever ran short."""
     return [*_course(memory_series(series)), *_free(series)]
 
 
 def _course(rows: Sequence[Series]) -> list[Signal]:
+    """Growth that goes on to the end, in the first series that shows it; else that memory stays where it is."""
     grown = next((signal for row in rows if (signal := _growth(row)) is not None), None)
     if grown is not None:
         return [grown]
