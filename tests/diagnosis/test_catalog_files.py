@@ -66,6 +66,21 @@ def test_every_signal_is_emitted_by_some_tool_or_said_by_a_user(tmp_path: Path) 
     assert {name for name, _, _ in CATALOG.healthy.weighed()} <= set(registry.kinds)
 
 
+def test_a_harm_nobody_sees_is_named_with_its_line(tmp_path: Path) -> None:
+    entry(tmp_path, "one", extra="shows_as: [loss-at-chanse]\n")
+    registry = SignalRegistry(dict.fromkeys(["loss-diverged", "lr-raised-at-onset", "loss-at-chance"], SignalKind("x")))
+    with pytest.raises(DefinitionError, match=r"one\.md:9: no tool emits .*Did you mean `loss-at-chance`"):
+        registry.check(read_folder(tmp_path).values())
+
+
+def test_a_harm_stands_for_its_signals(tmp_path: Path) -> None:
+    entry(tmp_path, "one", extra="shows_as: [lr-raised-at-onset, learning-harmed]\n")
+    shows = read_folder(tmp_path)["one"].shows_as
+    assert shows[0] == "lr-raised-at-onset"
+    assert {"loss-at-chance", "accuracy-frozen"} < set(shows)
+    assert "learning-harmed" not in shows
+
+
 def test_a_signal_nobody_emits_is_named_with_its_line(tmp_path: Path) -> None:
     entry(tmp_path, "odd-one")
     registry = SignalRegistry({"loss-diverged": SignalKind("x"), "lr-raised-at-the-onset": SignalKind("x")})

@@ -21,6 +21,7 @@ from traindx.definitions import frontmatter
 from traindx.definitions.content import PROMPTS
 from traindx.diagnosis.changes.declared import Change
 from traindx.diagnosis.checks.declared import DeclaredCheck
+from traindx.diagnosis.harms import spelled_out
 from traindx.errors import DefinitionError, did_you_mean
 
 FOLDER = PROMPTS / "failure_modes"
@@ -105,7 +106,8 @@ class FailureMode(Hypothesis):
     severity: Severity
     benign: bool = Field(default=False, description="whether a run that shows it may be healthy all the same")
     shows_as: tuple[str, ...] = Field(
-        default=(), description="signals of which one must be there: a fault that does no harm is a lead, no cause"
+        default=(),
+        description="signals, or names of harms, of which one must be there: a fault without harm is a lead, no cause",
     )
     live: Live | None = Field(
         default=None,
@@ -136,6 +138,11 @@ class FailureMode(Hypothesis):
         """When it is told of a run that is still going on; what an error message decides is an event."""
         by_error = any(name.startswith("error-") and row.tier == "decisive" for name, row in self.speaks_for.items())
         return self.live or ("at-once" if by_error else "later")
+
+    @field_validator("shows_as", mode="before")
+    @classmethod
+    def _spelled_out(cls, given: object) -> object:
+        return spelled_out(given) if isinstance(given, list) else given
 
     @field_validator("checks")
     @classmethod

@@ -42,10 +42,12 @@ class SignalRegistry:
 
     def check(self, hypotheses: Iterable[Hypothesis]) -> None:
         """Raise `DefinitionError` for a signal that nothing finds."""
-        for hypothesis in hypotheses:
-            for signal, _, sign in hypothesis.weighed():
-                if signal not in self.kinds and isinstance(hypothesis, FailureMode):
-                    parsed = frontmatter.parse(hypothesis.source)
-                    line = parsed.line(("for" if sign > 0 else "against", signal))
+        for mode in hypotheses:
+            if not isinstance(mode, FailureMode):
+                continue
+            weighed = [(signal, ("for" if sign > 0 else "against", signal)) for signal, _, sign in mode.weighed()]
+            for signal, key in [*weighed, *((signal, ("shows_as",)) for signal in mode.shows_as)]:
+                if signal not in self.kinds:
+                    line = frontmatter.parse(mode.source).line(key)
                     hint = did_you_mean(signal, self.kinds)
-                    raise DefinitionError(hypothesis.source, line, f"no tool emits the signal `{signal}`.{hint}")
+                    raise DefinitionError(mode.source, line, f"no tool emits the signal `{signal}`.{hint}")
