@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q install -c constraints.txt
 SOURCES := orchestrator tools tests examples docs benchmarks hatch_build.py
 
-.PHONY: demo test quick check format lint types floors fresh catalog picture examples wheel-test fuzz bench clean
+.PHONY: demo test quick check format lint types floors fresh catalog hosts picture examples wheel-test fuzz bench clean
 
 demo: .venv/.runtime  ## diagnose a bundled broken run, no API key needed
 	@$(BIN)/traindx demo
@@ -33,10 +33,14 @@ fresh: .venv/.dev  ## generated documents are up to date
 	$(BIN)/python docs/draw_rooms.py --check
 	$(BIN)/python -m traindx.diagnosis.compiled --check
 	$(BIN)/python -W ignore -m traindx.runtime.compiled --check
+	$(BIN)/python -m traindx.hosts.generated --check
 
 catalog: .venv/.dev  ## compile failure modes and tools into prompts/*.json
 	$(BIN)/python -m traindx.diagnosis.compiled
 	$(BIN)/python -W ignore -m traindx.runtime.compiled
+
+hosts: .venv/.dev  ## write the plugin manifests, AGENTS.md, the skill's references and the specialists' tool lines
+	$(BIN)/python -m traindx.hosts.generated
 
 picture: .venv/.dev  ## redraw docs/rooms.svg from the import graph
 	$(BIN)/python docs/draw_rooms.py

@@ -146,13 +146,18 @@ _MOST = 4
 
 def refusal(tool: Tool, error: ValidationError) -> str:
     """What is wrong with the input of `tool`, field by field, and which fields there are."""
-    fields = list(tool.input.model_fields)
+    return refusal_of(tool.name, tool.input, error)
+
+
+def refusal_of(name: str, model: type[ToolInput], error: ValidationError) -> str:
+    """What is wrong with an input of this form, field by field, and which fields there are."""
+    fields = list(model.model_fields)
     details = error.errors(include_url=False)
     problems = [_problem(detail, fields) for detail in details[:_MOST]]
     if len(details) > _MOST:
         problems.append(f"and {len(details) - _MOST} more")
-    known = f"it takes {', '.join(f'`{name}`' for name in fields)}" if fields else "it takes no input"
-    return f"bad input for `{tool.name}`: {'; '.join(problems)} ({known})"
+    known = f"it takes {', '.join(f'`{field}`' for field in fields)}" if fields else "it takes no input"
+    return f"bad input for `{name}`: {'; '.join(problems)} ({known})"
 
 
 def _problem(detail: ErrorDetails, fields: list[str]) -> str:

@@ -1,0 +1,1 @@
+"""The hosts that `traindx setup` knows: one file each, found by scanning this folder."""
