@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q install -c constraints.txt
 SOURCES := orchestrator tools tests examples docs benchmarks hatch_build.py
 
-.PHONY: demo test quick check format lint types floors fresh catalog hosts picture examples wheel-test fuzz bench clean
+.PHONY: demo test quick check format lint types floors fresh catalog hosts clients picture examples wheel-test fuzz bench clean
 
 demo: .venv/.runtime  ## diagnose a bundled broken run, no API key needed
 	@$(BIN)/traindx demo
@@ -41,6 +41,12 @@ catalog: .venv/.dev  ## compile failure modes and tools into prompts/*.json
 
 hosts: .venv/.dev  ## write the plugin manifests, AGENTS.md, the skill's references and the specialists' tool lines
 	$(BIN)/python -m traindx.hosts.generated
+
+clients: .venv/.dev  ## the real clients of agent hosts, for the tests that need them
+	mkdir -p .venv/clients
+	cp tests/hosts/package.json .venv/clients/
+	npm install --silent --no-package-lock --no-audit --no-fund --prefix .venv/clients
+	$(PIP) -e '.[agent-sdk]'
 
 picture: .venv/.dev  ## redraw docs/rooms.svg from the import graph
 	$(BIN)/python docs/draw_rooms.py

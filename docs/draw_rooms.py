@@ -16,8 +16,8 @@ ROW, TOP, LEFT, WIDTH, NAME = 46, 46, 150, 1060, 128
 # What a newcomer has to keep apart: rooms that one name covers share a box.
 GROUPS = {
     "surfaces": (
-        "What people touch: commands, chat, measuring ourselves, a running job, reports",
-        ("cli", "chat", "evaluation", "runner", "watch", "report"),
+        "What people and agents touch: commands, the server for agent hosts, chat, a running job, reports",
+        ("cli", "mcp", "hosts", "chat", "evaluation", "runner", "watch", "report"),
     ),
     "investigators": (
         "Who investigates: the specialists, and the minds that play them, a local one and one with a model",

@@ -9,7 +9,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-CONTENT = ("agents", "tools", "prompts", "examples")
+CONTENT = ("agents", "tools", "prompts", "examples", "skills", ".claude-plugin")
 
 
 def run(*command: str, cwd: Path = ROOT) -> str:

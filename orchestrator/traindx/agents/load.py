@@ -17,6 +17,8 @@ from traindx.errors import DefinitionError, did_you_mean
 # stands for all of its tools, those of a later release and of the project included.
 TOOLBELT = "mcp__plugin_traindx_traindx"
 PLUGIN_PREFIX = f"{TOOLBELT}__"
+READ_ONLY = ("Read", "Grep", "Glob")
+"""a host's own tools that a specialist may have there; no shell, and nothing that writes"""
 HEADINGS = "Report headings"
 ELSEWHERE = "In other hosts"
 """the section of what our own prompts say already; it is for hosts that have only the file"""

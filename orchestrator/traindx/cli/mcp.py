@@ -7,6 +7,7 @@ from pathlib import Path
 
 from traindx.cli.diagnose import Commands
 from traindx.cli.streams import say
+from traindx.definitions.version import __version__
 from traindx.errors import UnreadableInput, UsageError
 
 INSTALL = "`traindx mcp` needs the `mcp` package: pip install 'traindx[mcp]'"
@@ -39,11 +40,16 @@ def add(commands: Commands[argparse.ArgumentParser], shared: argparse.ArgumentPa
         const=0,
         help="serve over HTTP on 127.0.0.1 instead, behind a token (printed, or $TRAINDX_MCP_TOKEN)",
     )
+    parser.add_argument(
+        "--expect", metavar="VERSION", help="serve only as this version of traindx, else say so and end"
+    )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Serve until the host is gone."""
+    if args.expect not in {None, __version__}:
+        raise UsageError(f"this is traindx {__version__}, and the plugin is of {args.expect}: install the same version")
     for root in args.root:
         if not root.is_dir():
             raise UnreadableInput(root, "it is no folder")

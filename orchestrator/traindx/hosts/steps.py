@@ -116,13 +116,14 @@ Step = Edit | RemovedFolder | Command
 
 
 def backup_of(path: Path) -> Path:
-    """Where the former content of a file is kept."""
-    return path.with_name(path.name + BACKUP)
+    """Where the former content of a file is kept: beside the file itself, where a link leads to it."""
+    place = Path(os.path.realpath(path))
+    return place.with_name(place.name + BACKUP)
 
 
 def undone(path: Path, after: bytes | None, *, same: bool) -> list[Step]:
     """Take our entry out of a file: back to its backup, to the letter, where that says the `same` as what is left."""
-    backup = backup_of(Path(os.path.realpath(path)))
+    backup = backup_of(path)
     if backup.is_file() and same:
         back = Edit(path, backup.read_bytes(), ours=True, said=f"put {path} back as it was")
         return [back, Edit(backup, None, ours=True)]

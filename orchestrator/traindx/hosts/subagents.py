@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 
-from traindx.agents.load import ELSEWHERE, TOOLBELT
+from traindx.agents.load import ELSEWHERE, READ_ONLY, TOOLBELT
 from traindx.definitions.content import AGENTS, PROMPTS
 
-READ_ONLY = ("Read", "Grep", "Glob")
-"""the host's own tools that a specialist may have; no shell, and nothing that writes"""
 RULES = PROMPTS / "hosts" / "in-other-hosts.md"
 
 

@@ -13,6 +13,7 @@ from traindx.mcp.offer import Asked, Offer, Said, as_text
 from traindx.runtime import ToolInput
 from traindx.runtime.declaration import refusal_of
 
+_LONGEST_ERROR = 2000
 Input = TypeVar("Input", bound=ToolInput)
 
 
@@ -36,10 +37,14 @@ async def answered(offers: Mapping[str, Offer], name: str, given: Mapping[str, A
             raise UnknownName("tool", name[:100], offers)
         said = await offer.answer(given, asked)
     except TraindxError as error:
-        return Said({}, str(error), failed=True)
+        return Said({}, _shortened(str(error)), failed=True)
     except RecursionError:
         return Said({}, f"the input of `{name}` is nested too deeply", failed=True)
     if said.failed:
-        return said
+        return Said({}, _shortened(said.text), failed=True)
     result = capped(said.result, offer.narrow)
     return Said(result, said.text if said.text and "cut" not in result else as_text(result))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_ERROR else f"{text[: _LONGEST_ERROR - 1]}…"

@@ -6,6 +6,7 @@ import asyncio
 import concurrent.futures
 import contextlib
 import itertools
+import json
 import os
 import sys
 import threading
@@ -21,7 +22,7 @@ from traindx.mcp.server import TraindxServer
 
 MOST_BYTES = 4 * 1024 * 1024
 """of one message: no request of ours is a thousandth of that"""
-_TOO_LONG = b"message too long"
+_NO_MESSAGE = b"no message"
 _AHEAD = 16
 """lines that are read before they are asked for"""
 
@@ -75,7 +76,17 @@ class _Lines:
         threading.Thread(target=read, name="stdin", daemon=True).start()
         while (line := await lines.get()) is not None:
             if line.strip():
-                yield line.decode("utf-8", "replace")
+                yield _checked(line).decode("utf-8", "replace")
+
+
+def _checked(line: bytes) -> bytes:
+    """The line, or none where it asks under a name that no answer can bear: the package would take it for a notice."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return line
+    number = message.get("id") if isinstance(message, dict) else None
+    return line if number is None or type(number) in {str, int} else _NO_MESSAGE
 
 
 def _lines_of(descriptor: int) -> Iterator[bytes]:
@@ -83,7 +94,7 @@ def _lines_of(descriptor: int) -> Iterator[bytes]:
     while piece := _read(descriptor):
         *whole, held = (held + piece).split(b"\n")
         for line in whole:
-            yield _TOO_LONG if too_long or len(line) > MOST_BYTES else line
+            yield _NO_MESSAGE if too_long or len(line) > MOST_BYTES else line
             too_long = False
         if len(held) > MOST_BYTES:
             held, too_long = b"", True

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from traindx.errors import UnreadableInput, UsageError
 
+_LONGEST = 4096
 PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"
 """where Claude Code says which project a server was started for"""
 
@@ -23,6 +24,8 @@ class Workspace:
         """An existing path inside, links followed; relative ones start at the first folder that has them."""
         if "\0" in given:
             raise UsageError("the path contains a null character")
+        if len(given) > _LONGEST:
+            raise UnreadableInput(f"{given[:80]}…", "no path is that long")
         places = self._places(given.strip() or ".")
         inside = [place for place in places if self._holds(place)]
         if not inside:
@@ -47,7 +50,7 @@ class Workspace:
                 return [Path(os.path.realpath(path))]
             return [Path(os.path.realpath(root / path)) for root in self.roots]
         except OSError as error:
-            raise UnreadableInput(given[:200], error.strerror or "it is no path") from None
+            raise UnreadableInput(given, error.strerror or "it is no path") from None
 
     def _holds(self, place: Path) -> bool:
         return any(place == root or root in place.parents for root in self.roots)

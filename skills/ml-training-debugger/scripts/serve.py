@@ -1,7 +1,7 @@
 """Start the MCP server for an agent host, in whichever environment has this plugin's version of traindx.
 
 Looked for in this order: $TRAINDX_PYTHON, `.venv` beside the plugin, the Python that runs this file, the `traindx`
-command.
+command. The first two are taken without being asked, since a host waits: a server of another version says so itself.
 """
 
 import json
@@ -23,13 +23,18 @@ def wanted():
     return json.loads((ROOT / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))["version"]
 
 
+def named():
+    """The interpreter that is meant for this plugin, if there is one."""
+    beside = ROOT / ".venv" / "bin"
+    return os.environ.get("TRAINDX_PYTHON") or (str(beside / "python") if (beside / "traindx").exists() else "")
+
+
 def pythons():
-    """Interpreters that may have traindx, the likeliest first."""
+    """Other interpreters that may have traindx, the likeliest first."""
     command = shutil.which("traindx")
     first = Path(command).read_bytes()[:300].split(b"\n")[0].decode("utf-8", "replace") if command else ""
-    named = [os.environ.get("TRAINDX_PYTHON"), ROOT / ".venv" / "bin" / "python", sys.executable]
-    named.append(first[2:].strip() if first.startswith("#!") else None)
-    return [str(one) for one in dict.fromkeys(named) if one and Path(one).exists()]
+    found = [sys.executable, first[2:].strip() if first.startswith("#!") else ""]
+    return [one for one in dict.fromkeys(found) if one and Path(one).exists()]
 
 
 def version_in(python):
@@ -38,13 +43,24 @@ def version_in(python):
     return asked.stdout.strip()
 
 
+def serve(python, version):
+    """Become the server."""
+    words = [python, "-m", "traindx", "mcp", "--expect", version, *sys.argv[1:]]
+    try:
+        os.execv(python, words)  # noqa: S606 - the server replaces us, as the host expects
+    except OSError as error:
+        sys.exit(f"{python} cannot be run: {error.strerror}")
+
+
 def main():
     """Become the server, or say in one sentence how to get it."""
     version, seen = wanted(), []
+    if named():
+        serve(named(), version)
     for python in pythons():
         found = version_in(python)
         if found == version:
-            os.execv(python, [python, "-m", "traindx", "mcp", *sys.argv[1:]])  # noqa: S606 - the server replaces us, as the host expects
+            serve(python, version)
         seen += [f"{python} has {found}"] if found else []
     beside = f" ({'; '.join(seen)})" if seen else ""
     sys.exit(f"traindx {version} is not installed{beside}: pip install '{ROOT}[mcp]', then restart the host")

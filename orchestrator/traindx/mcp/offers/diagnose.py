@@ -86,13 +86,17 @@ async def answer(given: Mapping[str, Any], asked: Asked) -> Said:
                 asked.tell(event.text)
     assert diagnosis is not None  # noqa: S101 - `stream` ends with the diagnosis or raises
     asked.kept.diagnosis, asked.kept.run = diagnosis, place
-    full = diagnosis.model_dump(mode="json", exclude_defaults=True)
-    full.setdefault("summary", "")
-    result = full if wanted.detail == "full" else {key: full[key] for key in SHORT if key in full}
+    text = render(diagnosis, "markdown", title=f"traindx: {wanted.run}")
+    return Said(_shown(diagnosis, wanted.detail == "full"), text)
+
+
+def _shown(diagnosis: Diagnosis, full: bool) -> dict[str, Any]:
+    whole = diagnosis.model_dump(mode="json", exclude_defaults=not full)
+    result = whole if full else {key: whole[key] for key in SHORT if key in whole}
     for cause in result.get("root_causes", []):
         # What a repaired run has to show is for `traindx verify`; `verify` says it in words.
         cause["fix"].pop("checks", None)
-    return Said(result, render(diagnosis, "markdown", title=f"traindx: {wanted.run}"))
+    return {"summary": "", **result}
 
 
 OFFER = Offer(

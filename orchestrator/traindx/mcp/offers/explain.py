@@ -35,7 +35,7 @@ async def answer(given: Mapping[str, Any], asked: Asked) -> Said:
     from traindx.diagnosis.catalog import load_catalog
     from traindx.diagnosis.references import load_references
     from traindx.diagnosis.templates import load_templates
-    from traindx.errors import UnknownName
+    from traindx.errors import UsageError, did_you_mean
 
     wanted = parsed("explain", Input, given)
     name = wanted.id.strip()
@@ -53,7 +53,8 @@ async def answer(given: Mapping[str, Any], asked: Asked) -> Said:
         return _page(name, templates[name].title, text)
     if name in references:
         return _page(name, name.replace("-", " "), references[name])
-    raise UnknownName("page", name[:100], [*catalog, *templates, *references])
+    hint = did_you_mean(name, [*catalog, *templates, *references]) or " Without an id, all of them are listed."
+    raise UsageError(f"there is no page `{name[:100]}`.{hint}")
 
 
 def _page(name: str, title: str, text: str) -> Said:
