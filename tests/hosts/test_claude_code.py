@@ -80,14 +80,14 @@ def service() -> Iterator[ScriptedMessagesServer]:
         yield server
 
 
-def asked(service: ScriptedMessagesServer, workspace: Path, question: str = QUESTION) -> dict[str, Any]:
-    """What `claude -p` says with the plugin."""
+def asked(service: ScriptedMessagesServer, workspace: Path, *, server: str = sys.executable) -> dict[str, Any]:
+    """What `claude -p` says to the question with the plugin, whose server is started with this Python."""
     done = run(
         client("claude"),
         "--plugin-dir",
         str(ROOT),
         "-p",
-        question,
+        QUESTION,
         "--output-format",
         "json",
         "--allowedTools",
@@ -99,7 +99,7 @@ def asked(service: ScriptedMessagesServer, workspace: Path, question: str = QUES
             "ANTHROPIC_BASE_URL": service.url,
             "ANTHROPIC_API_KEY": "sk-dummy",
             "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
-            "TRAINDX_PYTHON": sys.executable,
+            "TRAINDX_PYTHON": server,
         },
     )
     assert done.returncode == 0, done.stderr + done.stdout
@@ -210,6 +210,25 @@ def test_a_specialist_that_obeys_a_log_cannot_write(service: ScriptedMessagesSer
     assert all("No such tool" in said for said in tried)
     assert sorted(path.name for path in workspace.rglob("*")) == before
     assert "lr: 0.4" in (workspace / "schedule-change" / "config.yaml").read_text()
+
+
+def test_without_the_server_a_specialist_still_reads(service: ScriptedMessagesServer, workspace: Path) -> None:
+    plan = [call("Agent", subagent_type="traindx:ml-debugger", description="look", prompt="look at the log")]
+
+    def step(request: Received) -> Turn:
+        if "Agent" in tools_of(request):
+            return plan.pop(0) if plan else say("done")
+        if not results_in(request):
+            return call("Read", file_path=str(workspace / "schedule-change" / "config.yaml"))
+        return say("read")
+
+    service.script(step, forever=True)
+    asked(service, workspace, server=str(workspace / "no-such-python"))
+    specialists = [request for request in service.requests if "Agent" not in tools_of(request)]
+    assert len(specialists) == 2
+    assert not any(tools_of(request) & CHANGING or DIAGNOSE in tools_of(request) for request in specialists)
+    assert "lr: 0.4" in results_in(specialists[-1])[0]
+    assert "`pip install 'traindx[mcp]'`" in json.dumps(specialists[0].body["system"])
 
 
 def test_setup_installs_it_and_removes_it_again(home: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from traindx.cli.diagnose import Commands
@@ -71,6 +72,8 @@ def run(args: argparse.Namespace) -> int:
 
         serve_http(server, args.http, _quiet if args.quiet else _tell)
         return 0
+    if sys.stdin.isatty() and not args.quiet:
+        _tell("waiting for an agent host on standard input; `traindx setup` enters it into yours (Ctrl-C ends)")
     import asyncio
 
     from traindx.mcp.stdio import serve_stdio
