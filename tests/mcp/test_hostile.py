@@ -325,3 +325,10 @@ def test_named_roots_go_before_those_of_the_host(peer: Start, tmp_path: Path) ->
     server = peer(tmp_path, "--root", str(EXAMPLES / RUN), "--root", str(EXAMPLES / "poor-folder"))
     assert not server.call("gather", run=str(EXAMPLES / "poor-folder")).get("isError")
     assert "outside the workspace" in text_of(server.call("gather", run=str(tmp_path)))
+
+
+def test_a_server_that_is_started_in_the_root_of_the_machine_reads_nothing(peer: Start) -> None:
+    server = peer(Path("/"))
+    said = text_of(server.call("gather", run="etc"))
+    assert "no folder is open" in said
+    assert "--root" in said

@@ -44,7 +44,7 @@ def _shortened(part: Any, rows: int, characters: int, place: str, cut: dict[str,
     if isinstance(part, list):
         if len(part) > rows:
             cut[place] = f"{rows:,} of {len(part):,} rows are shown"
-        return [_shortened(row, rows, characters, f"{place}.{at}", cut) for at, row in enumerate(part[:rows])]
+        return [_shortened(row, rows, characters, f"{place}[]", cut) for row in part[:rows]]
     if isinstance(part, dict):
         names = list(part)
         # A table by name is a list of another form; a record has fewer keys than any bound here.

@@ -57,8 +57,11 @@ class Workspace:
 
 
 def usual_roots() -> list[Path]:
-    """Where a host says nothing: the project it names in the environment, else the folder it started the server in."""
-    return [Path(os.environ.get(PROJECT_VARIABLE) or Path.cwd())]
+    """Where a host says nothing: the project it names in the environment, else the folder it started the server in.
+
+    A desktop program starts its servers in the root of the file system: that is no folder that somebody has open.
+    """
+    return _bounded([Path(os.environ.get(PROJECT_VARIABLE) or Path.cwd())])
 
 
 def paths_of(uris: Iterable[str]) -> list[Path]:
@@ -68,4 +71,9 @@ def paths_of(uris: Iterable[str]) -> list[Path]:
         parts = urlsplit(uri)
         if parts.scheme == "file" and parts.netloc in {"", "localhost"} and parts.path:
             found.append(Path(unquote(parts.path)))
-    return found
+    return _bounded(found)
+
+
+def _bounded(folders: Iterable[Path]) -> list[Path]:
+    """The folders without a whole file system."""
+    return [folder for folder in folders if folder != Path(folder.anchor)]
