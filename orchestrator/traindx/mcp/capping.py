@@ -39,7 +39,7 @@ def _shortened(part: Any, rows: int, characters: int, place: str, cut: dict[str,
         tail = characters // 4
         cut[place] = f"{characters:,} of {len(part):,} characters are shown"
         return f"{part[: characters - tail]} […] {part[-tail:]}"
-    if place.count(".") > _DEEPEST:
+    if place.count(".") + place.count("[]") > _DEEPEST:
         return part if isinstance(part, str | int | float | bool) else None
     if isinstance(part, list):
         if len(part) > rows:
