@@ -4,13 +4,40 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from traindx.errors import UnreadableInput
+from traindx.hosts.machine import Machine
 from traindx.hosts.manifests import NAME
 from traindx.hosts.steps import Edit, Step, backup_of, undone
+
+
+@dataclass(frozen=True)
+class JsonHost:
+    """A host that keeps its servers in one JSON file, under `key`; `also` stands in our entry beside the command."""
+
+    TITLE: str
+    settings: Callable[[Machine], Path]
+    key: str = "mcpServers"
+    commands: tuple[str, ...] = ()
+    also: Mapping[str, Any] = field(default_factory=dict)
+    SKILLS: bool = True
+
+    def found(self, machine: Machine) -> str:
+        """The folder of its settings, or its command."""
+        folder = self.settings(machine).parent
+        return str(folder) if folder.is_dir() else next(filter(None, map(machine.command, self.commands)), "")
+
+    def entered(self, machine: Machine) -> list[Step]:
+        """Our server in its settings."""
+        return entered(self.settings(machine), self.key, {**self.also, **machine.server})
+
+    def removed(self, machine: Machine) -> list[Step]:
+        """Out of them again."""
+        return removed(self.settings(machine), self.key)
 
 
 def entered(path: Path, key: str, entry: Mapping[str, Any]) -> list[Step]:

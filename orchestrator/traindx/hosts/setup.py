@@ -22,10 +22,12 @@ SHARED_SKILLS = ".agents/skills"
 
 
 class Host(Protocol):
-    """A module in `known/`."""
+    """A module in `known/`, or the `HOST` of one."""
 
-    TITLE: str
-    SKILLS: bool
+    @property
+    def TITLE(self) -> str: ...  # noqa: D102, N802 - each says it; a constant of a module
+    @property
+    def SKILLS(self) -> bool: ...  # noqa: D102, N802
 
     def found(self, machine: Machine) -> str: ...  # noqa: D102 - each module says it
     def entered(self, machine: Machine) -> list[Step]: ...  # noqa: D102
@@ -48,9 +50,13 @@ def hosts() -> dict[str, Host]:
     """Every host that we know, by the name that `--host` takes."""
     folder = Path(known.__file__).parent
     return {
-        path.stem.replace("_", "-"): cast("Host", import_module(f"{known.__name__}.{path.stem}"))
+        path.stem.replace("_", "-"): _host(import_module(f"{known.__name__}.{path.stem}"))
         for path in sorted(folder.glob("[!_]*.py"))
     }
+
+
+def _host(module: object) -> Host:
+    return cast("Host", getattr(module, "HOST", module))
 
 
 def plan(machine: Machine, wanted: Collection[str] = (), *, remove: bool = False) -> list[Planned]:

@@ -1,33 +1,5 @@
 """Cursor: `~/.cursor/mcp.json`."""
 
-from __future__ import annotations
+from traindx.hosts.json_file import JsonHost
 
-from pathlib import Path
-
-from traindx.hosts import json_file
-from traindx.hosts.machine import Machine
-from traindx.hosts.steps import Step
-
-TITLE = "Cursor"
-SKILLS = True
-_KEY = "mcpServers"
-
-
-def found(machine: Machine) -> str:
-    """Where it shows that it is there."""
-    folder = machine.home / ".cursor"
-    return str(folder) if folder.is_dir() else machine.command("cursor") or machine.command("cursor-agent")
-
-
-def entered(machine: Machine) -> list[Step]:
-    """Our server in its settings."""
-    return json_file.entered(_path(machine), _KEY, machine.server)
-
-
-def removed(machine: Machine) -> list[Step]:
-    """Out of them again."""
-    return json_file.removed(_path(machine), _KEY)
-
-
-def _path(machine: Machine) -> Path:
-    return machine.home / ".cursor" / "mcp.json"
+HOST = JsonHost("Cursor", lambda machine: machine.home / ".cursor" / "mcp.json", commands=("cursor", "cursor-agent"))
