@@ -14,7 +14,7 @@ from traindx.program.values import Items, Made, Plain
 from traindx.readers.code.literals import POSITIONAL
 from traindx.readers.model import Setting
 
-_TOLD = {"optimizer", "scheduler", "loader", "clip"}
+_TOLD = {"optimizer", "scheduler", "loader", "clip", "penalty"}
 
 
 def arguments(analyses: Sequence[Analysis], known: Sequence[Setting]) -> list[Setting]:
@@ -38,6 +38,10 @@ def _of_event(event: Event) -> Iterator[tuple[str, Plain]]:
         yield from _flat(f"{name}.{argument}", event.facts.get("threshold"))
         return
     if not isinstance(subject, Made):
+        return
+    if event.kind == "penalty":
+        name = subject.kind.partition(" ")[2]
+        yield from _flat(f"kernel_regularizer.{name}", subject.argument(0, name))
         return
     name = "DataLoader" if event.kind == "loader" else class_of(subject)
     for argument, value in zip(POSITIONAL.get(name, ()), subject.args, strict=False):

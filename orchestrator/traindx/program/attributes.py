@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from traindx.program import contractions
+from traindx.program.library import keras_models
 from traindx.program.values import (
     UNKNOWN,
     Class,
@@ -42,7 +43,7 @@ def attribute(m: Machine, owner: Value, name: str, node: ast.AST) -> Value:
     if isinstance(owner, Instance):
         return _instance(m, owner, name)
     if isinstance(owner, Layer):
-        return _layer(owner, name)
+        return _layer(m, owner, name)
     if isinstance(owner, Imported):
         found = owner.scope.names.get(name)
         return found if found is not None else Guess(name)
@@ -135,7 +136,7 @@ def _instance(m: Machine, owner: Instance, name: str) -> Value:
     return Method(owner, name)
 
 
-def _layer(owner: Layer, name: str) -> Value:
+def _layer(m: Machine, owner: Layer, name: str) -> Value:
     if name in owner.fields:
         return owner.fields[name]
     if name in {"weight", "bias"} or name.startswith(("weight_", "bias_")):
@@ -144,6 +145,9 @@ def _layer(owner: Layer, name: str) -> Value:
         return owner.fields.get("@training", Plain(True))
     if name == "module":
         return owner
+    if name == "layers" and owner.kind.startswith(keras_models.MARK):
+        inner = keras_models.parts(owner, m.trace)
+        return Items(list(inner), "list", not inner)
     positions = {"hidden_size": 1, "input_size": 0, "num_layers": 2, "out_features": 1, "in_features": 0}
     if name in positions:
         given = owner.keywords.get(name)

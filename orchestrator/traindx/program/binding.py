@@ -133,6 +133,8 @@ def _attribute(m: Machine, target: ast.Attribute, value: Value, node: ast.AST) -
             m.event("useless-freeze", node, owner, value=value)
         if isinstance(owner, Made) and name in {"grad", "data"}:
             return
+        if name == "trainable" and isinstance(owner, Layer):
+            m.event("trainable", node, owner, value=value)
         if isinstance(value, Plain) and not value.name:
             value = replace(value, name=name)
         if isinstance(owner, Instance | Layer) and isinstance(value, Instance | Layer):

@@ -74,6 +74,8 @@ class Trace:
 
     events: list[Event] = field(default_factory=list)
     layers: dict[int, Layer] = field(default_factory=dict)
+    blocks: dict[int, Layer] = field(default_factory=dict)
+    """Keras layers that were called, by their number"""
     optimizers: list[Made] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)

@@ -46,7 +46,12 @@ class Canvas:
         self.text(words, style="bold")
 
     def rows(self, rows: list[tuple[str, str]], indent: int = 0, style: str = "dim") -> None:
-        """Labels on the left, text wrapped on the right."""
+        """Labels on the left, text wrapped on the right; below them where they leave it less than a third."""
+        if max((cell_len(visible(label)) for label, _ in rows), default=0) * 3 > self._console.width * 2:
+            for label, words in rows:
+                self.text(label, indent=indent, style=style)
+                self.text(words, indent=indent + 4)
+            return
         table = Table.grid(padding=(0, 2))
         table.add_column(no_wrap=True, style=style)
         table.add_column(overflow="fold")

@@ -11,6 +11,7 @@ from traindx.contract import Citation, Fact, Signal
 from traindx.detectors.citing import cite_line
 from traindx.program.analysis import Analysis
 from traindx.program.guessing import looks_like_building
+from traindx.program.library import keras
 from traindx.program.library.layers import children
 from traindx.program.repetition import times
 from traindx.program.trace import Event, Trace
@@ -35,7 +36,8 @@ DEEP = 6
 def at_the_output(analyses: Sequence[Analysis]) -> list[Signal]:
     """A network that ends in a ReLU: below zero it has no gradient, and the whole net with it."""
     for analysis in analyses:
-        place = next(chain(_rectified(analysis.trace), _rectified_heads(analysis.trace)), None)
+        found = chain(_rectified(analysis.trace), _rectified_heads(analysis.trace), _rectified_models(analysis.trace))
+        place = next(found, None)
         if place is not None:
             cited = _cited(place)
             return [
@@ -64,6 +66,17 @@ def _rectified_heads(trace: Trace) -> Iterator[Place]:
             before, last = rows[-2:]
             if isinstance(before, Layer) and isinstance(last, Layer) and _is_one_unit(before) and last.kind == "ReLU":
                 yield last.place or event.place
+
+
+def _rectified_models(trace: Trace) -> Iterator[Place]:
+    """Where a Keras model that is to come near to numbers ends in a ReLU."""
+    for event in trace.of("compile"):
+        name, _ = keras.loss_name(event.facts.get("loss"))
+        if name in keras.DISTANCES and isinstance(event.subject, Layer):
+            act, _, last = keras.last_layer(event.subject)
+            place = last.act_at if isinstance(last, Tensor) else last.place if last is not None else None
+            if act == "relu" and place is not None:
+                yield place
 
 
 def _is_one_unit(layer: Layer) -> bool:

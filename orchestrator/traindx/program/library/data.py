@@ -132,11 +132,17 @@ def _steps(value: Value, depth: int = 3) -> list[Made]:
     )
 
 
+_CLASSES = frozenset(["load_digits", "load_iris", "load_wine", "load_breast_cancer", "make_classification",
+                      "make_blobs", "make_circles", "make_moons"])  # fmt: skip
+"""data sets of scikit-learn whose targets are class numbers"""
+
+
 def _bundled(last: str, call: Call) -> Value:
     origin = frozenset({id(call.node)})
     pixels = frozenset({"pixels"}) if last in {"load_digits"} else frozenset[str]()
     x = Tensor(shape=(None, None), origin=origin, marks=pixels)
-    y = Tensor(shape=(None,), origin=origin, marks=frozenset({"target"}))
+    classes = frozenset({"integers"}) if last in _CLASSES else frozenset[str]()
+    y = Tensor(shape=(None,), origin=origin, marks=frozenset({"target"}) | classes)
     wants = call.keywords.get("return_X_y")
     if last.startswith("make_") or (isinstance(wants, Plain) and wants.value is True):
         return Items([x, y])

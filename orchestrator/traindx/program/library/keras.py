@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from traindx.program.library.keras_models import MARK, layer_of
 from traindx.program.values import (
     Guess,
     Instance,
@@ -37,6 +38,10 @@ def call(m: Machine, full: str, call: Call) -> Value:
     """A class or function of Keras, by its full name."""
     last = full.rpartition(".")[2]
     place = m.place(call.node)
+    if "regularizers" in full.split("."):
+        penalty = Made(kind=f"keras-penalty {last.lower()}", args=tuple(call.args), keywords=call.keywords, place=place)
+        m.event("penalty", call.node, penalty)
+        return penalty
     if last in {"Sequential", "Model"}:
         made = Layer(kind=f"keras {last}", args=tuple(call.args), keywords=call.keywords, place=place)
         layers = call.argument(0, "layers") if last == "Sequential" else None
@@ -95,8 +100,13 @@ def forward(m: Machine, layer: Layer, call: Call) -> Value:
     marks = frozenset({f"units {units}"}) if units else frozenset(mark for mark in kept if mark.startswith("units "))
     if layer.kind in {"keras Rescaling", "keras Normalization", "keras BatchNormalization"}:
         marks |= {"rescaled"}
+    m.trace.blocks[layer.number] = layer
+    layer.fields["@inputs"] = Items([tensor for tensor in call.tensors if layer_of(tensor, m.trace)])
+    own = f"{MARK}{layer.number}"
     if layer.kind in {"keras Dropout", "keras Flatten", "keras Reshape"} and call.tensors:
-        return call.tensors[0]
+        passed = call.tensors[0]
+        return passed.but(marks=frozenset(mark for mark in passed.marks if not mark.startswith(MARK)) | {own})
+    marks |= {own}
     act = activation(layer) if layer.kind in _ACTIVATED or "activation" in layer.keywords else ""
     return Tensor(act=act, act_at=m.place(call.node), marks=marks | (kept & {"rescaled"}))
 
@@ -142,6 +152,10 @@ def loss_name(value: Value | None) -> tuple[str, bool | None]:
         logits = bool(told.value) if isinstance(told, Plain) else False if told is None else None
         return value.kind.partition(" ")[2].replace("_", "").lower(), logits
     return "", None
+
+
+DISTANCES = frozenset(["mse", "meansquarederror", "mae", "meanabsoluteerror", "huber", "logcosh"])
+"""losses that measure how far a number is from another, as `loss_name` gives them"""
 
 
 def is_one_hot(value: Value | None) -> bool | None:

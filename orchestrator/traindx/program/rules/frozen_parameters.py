@@ -1,9 +1,10 @@
 """Parameters that should train are frozen.
 
 ## What it finds
-An optimizer all of whose layers are frozen; a Keras backbone without weights that is frozen; a new head that is frozen
-together with the backbone it replaced a part of; frozen parameters that are to train again, where `requires_grad =
-True` is set on the module instead.
+An optimizer all of whose layers are frozen; a Keras model that is fitted with every layer frozen, or one whose layers
+are thawed between two fits without compiling it again; a Keras backbone without weights that is frozen; a new head that
+is frozen together with the backbone it replaced a part of; frozen parameters that are to train again, where
+`requires_grad = True` is set on the module instead.
 
 ## Why it matters
 The loss stays where it is, or only a part of the model that was not meant to train does.
@@ -19,6 +20,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
+from traindx.program.library import keras_models
 from traindx.program.library.layers import frozen
 from traindx.program.queries import is_true, mentions, module_layers, spelled, steps
 from traindx.program.trace import Event, tensor_of
@@ -39,6 +41,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     yield from _misspelled(analysis)
     yield from _new_and_frozen(analysis)
     yield from _random_and_frozen(analysis)
+    yield from _fitted_and_frozen(analysis)
     for events in steps(trace).values():
         made = events[0].subject
         if not isinstance(made, Made) or not made.layers:
@@ -135,6 +138,44 @@ def _random_and_frozen(analysis: Analysis) -> Iterator[Finding]:
                 "this model is made with `weights=None` and frozen: its features stay random",
                 facts={"freeze_place": place.text, "step_place": event.place.text},
                 also=((event.place, "compiled with nothing of it to train"),),
+            )
+
+
+def _fitted_and_frozen(analysis: Analysis) -> Iterator[Finding]:
+    """Keras: a model that is fitted while nothing of it trains, and layers thawed after the model was compiled."""
+    trace = analysis.trace
+    told: set[int] = set()
+    for event in trace.of("trainable", "compile", "fit-model"):
+        model = event.subject
+        if event.kind != "fit-model" or not isinstance(model, Layer) or model.number in told:
+            continue
+        compiled = [row for row in trace.of("compile") if row.subject is model and row.at < event.at]
+        inner = {layer.number for layer in keras_models.within(model, trace)}
+        changes = [row for row in trace.of("trainable") if getattr(row.subject, "number", 0) in inner]
+        before = [row for row in changes if row.at < event.at]
+        late = [row for row in before if compiled and row.at > compiled[-1].at and is_true(row.facts["value"])]
+        fitted = [row for row in trace.of("fit-model") if row.subject is model and compiled and row.at < event.at]
+        if late and fitted and compiled[-1].at < fitted[-1].at < late[0].at:
+            told.add(model.number)
+            yield Finding(
+                ID,
+                late[0].place,
+                f"`trainable` is set after `compile` ({compiled[-1].place.text}), which fixed what trains: until the"
+                " model is compiled again, nothing more does",
+                facts={"freeze_place": late[0].place.text, "step_place": event.place.text},
+                also=(
+                    (compiled[-1].place, "compiled before the change"),
+                    (event.place, "fitted without compiling anew"),
+                ),
+            )
+        elif before and len(before) == len(changes) and keras_models.all_frozen(model, trace):
+            told.add(model.number)
+            yield Finding(
+                ID,
+                before[-1].place,
+                "every layer of the model is frozen here, its head included: the fit changes nothing",
+                facts={"freeze_place": before[-1].place.text, "step_place": event.place.text},
+                also=((event.place, "fitted with nothing to train"),),
             )
 
 

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
+from traindx.program.library import keras, keras_models
 from traindx.program.trace import Event, Trace
 from traindx.program.values import Layer, Place, Plain, Tensor, Value, whole
 from traindx.readers.code.syntax import all_nodes
@@ -31,6 +32,7 @@ _ACTIVATING = re.compile(r"act|relu|gelu|tanh|sigmoid|silu|softplus|elu")
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at what each pass through a model does between linear layers."""
     trace = analysis.trace
+    yield from _keras(trace)
     passes = [event for event in trace.events if event.kind in {"forward", "softmax", "recurrent", "linear"}]
     done: set[int] = set()
     for event in trace.of("forward"):
@@ -55,6 +57,28 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             f"{len(linear)} linear layers follow each other with no activation between them: together they are one",
             facts={"layer_place": place.text, "linear_layers": len(linear)},
             also=((first, "the layer before it"),) if first is not None else (),
+        )
+
+
+def _keras(trace: Trace) -> Iterator[Finding]:
+    """A Keras model that is fitted and has no activation before its last layer."""
+    done: set[int] = set()
+    for event in trace.of("fit-model"):
+        layers = keras_models.chain(event.subject, trace)
+        number = getattr(event.subject, "number", 0)
+        if layers is None or number in done:
+            continue
+        done.add(number)
+        maps = keras_models.linear_run(layers, {layer.number: keras.activation(layer) for layer in layers})
+        places = [layer.place for layer in maps if layer.place is not None]
+        if not maps or len(places) < len(maps):
+            continue
+        yield Finding(
+            ID,
+            places[0],
+            f"{len(maps)} layers follow each other with no activation between them: together they are one linear map",
+            facts={"layer_place": places[0].text, "linear_layers": len(maps)},
+            also=((places[1], "the layer after it"),),
         )
 
 

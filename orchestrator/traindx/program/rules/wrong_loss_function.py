@@ -77,6 +77,9 @@ def _fitted(event: Event) -> Iterator[Finding]:
         return
     name, _ = keras.loss_name(event.subject.fields.get("@loss"))
     one_hot = keras.is_one_hot(event.facts.get("y"))
+    act, units, _ = keras.last_layer(event.subject)
+    if one_hot is False and act == "softmax" and (units or 0) > 2 and name in keras.DISTANCES:
+        yield _finding(event, f"`{name}` compares the {units} shares of a softmax with class numbers", "class numbers")
     if name == "categoricalcrossentropy" and one_hot is False:
         yield _finding(
             event, "`categorical_crossentropy` expects one-hot rows and gets integer labels", "integer labels"
