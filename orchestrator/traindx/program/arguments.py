@@ -14,7 +14,7 @@ from traindx.program.values import Items, Made, Plain
 from traindx.readers.code.literals import POSITIONAL
 from traindx.readers.model import Setting
 
-_TOLD = {"optimizer", "scheduler", "loader", "clip", "penalty"}
+_TOLD = {"optimizer", "scheduler", "loader", "clip", "penalty", "optax"}
 
 
 def arguments(analyses: Sequence[Analysis], known: Sequence[Setting]) -> list[Setting]:
@@ -38,6 +38,12 @@ def _of_event(event: Event) -> Iterator[tuple[str, Plain]]:
         yield from _flat(f"{name}.{argument}", event.facts.get("threshold"))
         return
     if not isinstance(subject, Made):
+        return
+    if event.kind == "optax":
+        for argument, value in zip(event.facts["names"], subject.args, strict=False):
+            yield from _flat(f"{event.facts['name']}.{argument}", value)
+        for argument, value in subject.keywords.items():
+            yield from _flat(f"{event.facts['name']}.{'lr' if argument == 'learning_rate' else argument}", value)
         return
     if event.kind == "penalty":
         name = subject.kind.partition(" ")[2]

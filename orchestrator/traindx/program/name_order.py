@@ -17,6 +17,10 @@ _LOADED = frozenset(["read_csv", "load", "loadtxt", "genfromtxt", "read_json", "
 _FILE = re.compile(r"\.(?:npy|npz|png|jpe?g|tiff?|txt|json|wav|flac|pt|pth|h5|bin|dcm|bmp)$", re.IGNORECASE)
 
 
+_FEW = 8
+"""code files of a folder that may belong to one project"""
+
+
 class TextOrder(NamedTuple):
     """Where names are sorted, and where they are made."""
 
@@ -34,6 +38,8 @@ def sorted_as_text(units: Sequence[CodeUnit], beside: Sequence[CodeUnit]) -> Ite
     found = [(unit, *places) for unit in units for places in unit.once("sorted beside labels", partial(_sorted, unit))]
     folders = {unit.path.rpartition("/")[0] for unit, *_ in found}
     near = [unit for unit in beside if unit.path.rpartition("/")[0] in folders]
+    # In a folder of many programs another one's names say nothing of this one's data.
+    near = near if len(near) <= _FEW else []
     for unit in {id(unit): unit for unit in (*units, *near)}.values() if found else ():
         named = unit.once("numbered names", partial(_numbered, unit))
         if named is not None:

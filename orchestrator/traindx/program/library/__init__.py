@@ -11,6 +11,7 @@ from traindx.program.library import (
     data,
     frameworks,
     graphs,
+    jax,
     keras,
     layers,
     losses,
@@ -61,6 +62,8 @@ def _library(m: Machine, name: str, call: Call) -> Value:
         return keras.call(m, name, call)
     if root == "builtins":
         return python.builtin(m, last, call)
+    if (found := jax.call(m, name, last, call)) is not None:
+        return found
     for answer in (
         losses.call, training.call, layers.construct, data.call, frameworks.call, pictures.call, tensors.function,
     ):  # fmt: skip
@@ -79,6 +82,8 @@ def call_layer(m: Machine, layer: Layer | Instance, call: Call) -> Value:
     """Go forward through a module of a library."""
     if isinstance(layer, Layer) and layer.kind.startswith("keras"):
         return keras.forward(m, layer, call)
+    if isinstance(layer, Layer) and layer.kind.startswith("flax "):
+        return jax.forward(m, layer, call)
     return layers.apply(m, layer, call)
 
 
@@ -86,6 +91,8 @@ def call_made(m: Machine, made: Made, call: Call) -> Value:
     """Call an object of a library: a loss, a transform, a decorator."""
     if made.kind.startswith("loss"):
         return losses.apply(m, made, call)
+    if made.kind == "jax-gradient":
+        return jax.differentiated(m, made, call)
     if made.kind == "no_grad" and call.args and isinstance(call.args[0], Function):
         function = call.args[0]
         return Function(function.node, function.unit, function.scope, function.owner, function.marks | {"no_grad"})
@@ -126,6 +133,8 @@ def _method_of(m: Machine, owner: Value, name: str, call: Call) -> Value:
         found = _of_made(m, owner, name, call)
     elif isinstance(owner, Layer) and owner.kind.startswith("keras"):
         found = keras.method(m, owner, name, call)
+    elif isinstance(owner, Instance) and jax.is_flax(owner):
+        found = jax.module_method(m, owner, name, call)
     elif isinstance(owner, Layer) or (isinstance(owner, Instance) and is_module(owner)):
         found = modules.method(m, owner, name, call)
     elif isinstance(owner, Items | Mapping | Plain | Stream | Parameters | Gradient):
@@ -138,6 +147,8 @@ def _method_of(m: Machine, owner: Value, name: str, call: Call) -> Value:
 
 
 def _of_made(m: Machine, owner: Made, name: str, call: Call) -> Value | None:
+    if owner.kind == jax.STATE:
+        return jax.state_method(m, owner, name, call)
     if owner.kind == "super":
         return _inherited(m, owner, name, call)
     for answer in (training.method, data.method, frameworks.method, pictures.method):

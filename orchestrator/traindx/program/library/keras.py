@@ -101,7 +101,10 @@ def forward(m: Machine, layer: Layer, call: Call) -> Value:
     if layer.kind in {"keras Rescaling", "keras Normalization", "keras BatchNormalization"}:
         marks |= {"rescaled"}
     m.trace.blocks[layer.number] = layer
-    layer.fields["@inputs"] = Items([tensor for tensor in call.tensors if layer_of(tensor, m.trace)])
+    known = [tensor for tensor in call.tensors if layer_of(tensor, m.trace)]
+    begins = bool(call.args) and isinstance(call.args[0], Layer) and call.args[0].kind == "keras Input"
+    # What comes out of a class of the program, or of a function, may be anything.
+    layer.fields["@inputs"] = Items(list(known), "list", not known and not begins)
     own = f"{MARK}{layer.number}"
     if layer.kind in {"keras Dropout", "keras Flatten", "keras Reshape"} and call.tensors:
         passed = call.tensors[0]

@@ -60,7 +60,7 @@ def _back(ends: Value | None, trace: Trace) -> list[Layer] | None:
             return None
         found.insert(0, layer)
         inputs = layer.fields.get("@inputs")
-        if not isinstance(inputs, Items) or len(inputs.items) > 1:
+        if not isinstance(inputs, Items) or inputs.more or len(inputs.items) > 1:
             return None
         tensor = inputs.items[0] if inputs.items else None
     return found or None

@@ -23,7 +23,7 @@ from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.queries import steps
 from traindx.program.reach import unreached
-from traindx.program.trace import tensor_of
+from traindx.program.trace import Trace, tensor_of
 from traindx.program.values import Cut, Made, Place, Tensor
 from traindx.readers.code.syntax import all_nodes
 
@@ -41,6 +41,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     yield from _wrapped_again(analysis)
     yield from fed_detached(analysis)
     trace = analysis.trace
+    yield from _differentiated(trace)
     trains = [events[0].subject for events in steps(trace).values()]
     for event in trace.of("backward"):
         value = tensor_of(event)
@@ -64,6 +65,22 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 (event.place, "starts from a value without a path to the weights"),
             ),
         )
+
+
+def _differentiated(trace: Trace) -> Iterator[Finding]:
+    """JAX: the gradient of a value that was cut off from the parameters on its way."""
+    for event in trace.of("jax-gradient"):
+        value = tensor_of(event)
+        if value is None or not value.sure or value.graph or value.cut is None:
+            continue
+        yield Finding(
+            ID,
+            value.cut.place,
+            f"{value.cut.by} cuts the loss off from the parameters: the gradient at {event.place.text} is zero",
+            facts={"cut_place": value.cut.place.text, "cut_by": value.cut.by, "backward_place": event.place.text},
+            also=((event.place, "takes the gradient of it"),),
+        )
+        return
 
 
 def _never_reached(analysis: Analysis) -> Iterator[Finding]:

@@ -41,6 +41,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     trains = [made for events in steps(trace).values() if isinstance(made := events[0].subject, Made)]
     alone = len({made.number for made in trains}) == 1
     yield from _likeness(trace, trains)
+    yield from _differentiated(trace)
     for event in trace.of("backward"):
         value = tensor_of(event)
         if value is not None and value.loss is None and "logprob" in value.marks and value.sign > 0 and trains:
@@ -78,6 +79,22 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             },
             also=((event.place, "the backward pass of it"),),
         )
+
+
+def _differentiated(trace: Trace) -> Iterator[Finding]:
+    """JAX: the gradient of a negated loss, which an optimizer of Optax descends on."""
+    for event in trace.of("jax-gradient") if trace.of("optax") else ():
+        value = tensor_of(event)
+        if value is not None and value.loss is not None and value.loss.kind in _MINIMISED and value.sign < 0:
+            yield Finding(
+                ID,
+                value.loss.place,
+                f"the {value.loss.kind.replace('_', ' ')} loss is negated before its gradient is taken: every step"
+                " makes the model worse",
+                facts={"loss_place": value.loss.place.text, "backward_place": event.place.text, "optimizer": "optax"},
+                also=((event.place, "the gradient of it"),),
+            )
+            return
 
 
 def _likeness(trace: Trace, trains: list[Made]) -> Iterator[Finding]:

@@ -22,6 +22,7 @@ from traindx.program.finding import Finding
 from traindx.program.queries import handed_out, named_only, named_place, surely_reaches, touches
 from traindx.program.trace import Event, Trace
 from traindx.program.values import Made, Place, Plain
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.syntax import name_of
 
 ID = "missing-optimizer-step"
@@ -31,6 +32,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at every optimizer that is made."""
     trace = analysis.trace
     yield from _thrown_away(analysis)
+    yield from _never_carried(analysis)
     stepped = [event.subject for event in trace.of("step")]
     if trace.of("overwritten") or not analysis.whole:
         return
@@ -75,7 +77,7 @@ def _thrown_away(analysis: Analysis) -> Iterator[Finding]:
             continue
         for node in ast.walk(unit.tree):
             call = node.value if isinstance(node, ast.Expr) else None
-            if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "apply_updates":
+            if isinstance(call, ast.Call) and _is_optax(call.func, unit):
                 place = Place(unit, node)
                 yield Finding(
                     ID,
@@ -83,6 +85,31 @@ def _thrown_away(analysis: Analysis) -> Iterator[Finding]:
                     "`apply_updates` returns the new parameters, and they are thrown away: the old ones stay",
                     facts={"thrown_place": place.text},
                 )
+
+
+def _is_optax(function: ast.expr, unit: CodeUnit) -> bool:
+    """`optax.apply_updates`, or the name that was imported from there."""
+    if isinstance(function, ast.Attribute):
+        return function.attr == "apply_updates" and getattr(function.value, "id", "") == "optax"
+    return getattr(function, "id", "") == "apply_updates" and "from optax import" in unit.text
+
+
+def _never_carried(analysis: Analysis) -> Iterator[Finding]:
+    """A training state that is stepped from anew in every iteration: what `apply_gradients` returned is never used."""
+    trace = analysis.trace
+    rows = [event for event in trace.of("applied") if event.turns]
+    states = {id(event.subject) for event in rows}
+    if len(states) != 1 or len({event.turns[-1].number for event in rows}) < 2:
+        return
+    first = rows[0]
+    caller = first.calls[0] if first.calls else first.place
+    yield Finding(
+        ID,
+        caller,
+        "every iteration begins with the same state: the one that `apply_gradients` returns is not kept",
+        facts={"thrown_place": caller.text},
+        also=((first.place, "gives a new state, and leaves the old one as it was"),),
+    )
 
 
 def _schedulers(analysis: Analysis) -> Iterator[str]:
