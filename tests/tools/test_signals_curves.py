@@ -98,6 +98,12 @@ def learned_then_lost(end: float) -> dict[str, str]:
     return table(loss=(2.49 + wobble(20, 0.004)).round(4).tolist(), acc=accuracy.round(4).tolist())
 
 
+def below_zero(accuracy: list[float] | None) -> dict[str, str]:
+    """A loss that goes to -60, with an accuracy beside it or without one."""
+    loss = np.linspace(-1.5, -60, 20).round(4).tolist()
+    return table(loss=loss, acc=accuracy) if accuracy else table(loss=loss)
+
+
 def parts(cls_rises: bool) -> dict[str, str]:
     """A detector's two losses, the smaller of which follows, while the larger one overfits or does not."""
     fall = np.array(falling(40, 0.002, 0.0005, start=1.0))
@@ -232,6 +238,11 @@ CASES = [
     case(CURVE, "validation as calm as training", restless(0.02), silent="val-restless"),
     case(CURVE, "an accuracy that was there", learned_then_lost(0.08), "accuracy-lost"),
     case(CURVE, "an accuracy that went down a little", learned_then_lost(0.36), silent="accuracy-lost"),
+    case(CURVE, "below zero, and nothing learned", below_zero(np.linspace(0.12, 0.09, 20).round(4).tolist()),
+         "negative-loss-at-chance"),
+    case(CURVE, "below zero, and learned", below_zero(np.linspace(0.12, 0.9, 20).round(4).tolist()),
+         silent="negative-loss-at-chance"),
+    case(CURVE, "a density, which has no accuracy", below_zero(None), silent="negative-loss-at-chance"),
     case(CURVE, "means that wander", table(loss=(1.25 + wobble(30, 0.06)).round(4).tolist()), "loss-wanders"),
     case(CURVE, "means that stay", table(loss=(1.1 + wobble(30, 0.002)).round(4).tolist()), "loss-never-fell",
          "loss-wanders"),

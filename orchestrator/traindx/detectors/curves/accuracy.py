@@ -17,6 +17,7 @@ SIGNALS = {
     "accuracy-lost": "training accuracy was reached and lost again",
     "accuracy-high": "accuracy, or R2, is above 0.9 at the end",
     "accuracy-low-in-training": "accuracy on the training data itself stays low",
+    "negative-loss-at-chance": "the loss goes below zero, and accuracy on the same data does not rise",
 }
 
 HIGH = 0.9
@@ -25,6 +26,8 @@ LOW = 0.75
 BY_HEART = 0.97
 BEHIND = 0.15
 FEWEST = 5
+# An accuracy that a classifier of any use leaves behind, and the noise of one that does not move.
+POOR, SLACK = 0.5, 0.02
 
 
 def detect(goal: Objective, series: Sequence[Series], classes: Setting | None, chance: Signal | None) -> list[Signal]:
@@ -39,7 +42,7 @@ def detect(goal: Objective, series: Sequence[Series], classes: Setting | None, c
     row = max(measured, key=lambda row: (row.phase in {"train", ""}, len(row)), default=None)
     if row is None:
         return []
-    behind = _lagging(measured) or _lost(row)
+    behind = _upside_down(goal, row) or _lagging(measured) or _lost(row)
     if behind:
         return behind
     end = _end(row)
@@ -66,6 +69,26 @@ def _lagging(measured: list[Series]) -> list[Signal]:
     claim = f"`{train.original}` ends at {_end(train):.3g}, `{held_out.original}` at {_end(held_out):.3g}"
     places = [cite(row, len(row) - 1, claim) for row in (train, held_out)]
     return [Signal(id="val-accuracy-lags", claim=claim, strength=min(1.0, gap / 0.25), citations=places)]
+
+
+def _upside_down(goal: Objective, row: Series) -> list[Signal]:
+    """A loss far below zero beside an accuracy that gains nothing: it is made larger in the wrong direction.
+
+    Densities and critics have negative losses too, but no accuracy that stays low meanwhile.
+    """
+    loss = goal.series
+    values, finite = loss.values[np.isfinite(loss.values)], row.values[np.isfinite(row.values)]
+    if not is_accuracy(row.name) or min(len(values), len(finite)) < FEWEST or loss.phase not in {"train", ""}:
+        return []
+    scale = 100.0 if float(finite.max()) > 1.0 else 1.0
+    low = _end(row) < POOR and _end(row) <= float(finite[0]) / scale + SLACK
+    if not low or values[-1] >= min(0.0, values[0]) - 1.0 or np.median(values) >= 0:
+        return []
+    claim = f"`{loss.original}` goes to {values[-1]:.4g}, and `{row.original}` ends at {finite[-1]:.4g}"
+    places = [cite(one, len(one) - 1, claim) for one in (loss, row)]
+    return [
+        Signal(id="negative-loss-at-chance", claim=claim, citations=places, facts={"negative_loss": float(values[-1])})
+    ]
 
 
 def _lost(row: Series) -> list[Signal]:

@@ -20,6 +20,7 @@ _FEW = 4
 _LOSS = re.compile(r"loss|perplexity|ppl|nll|[mr]se\b|mae\b", re.I)
 _HELD_OUT = re.compile(r"val|eval|test|dev|held", re.I)
 _GRADIENT = re.compile(r"grad\w*[_/ ]?norm", re.I)
+_ACCURACY = re.compile(r"(?:^|[/_])acc(?:uracy)?$", re.I)
 _SECONDARY = re.compile(r"scale|weight_|lr\b", re.I)
 
 
@@ -73,6 +74,7 @@ def _from_series(series: Iterable[SeriesSummary]) -> Iterator[Observation]:
         elif measures_memory(curve.original):
             yield from _from_memory(curve)
     yield from _from_gap(curves)
+    yield from _below_zero(curves)
     if curves:
         yield Observation("check-up", _FAINT, f"{len(curves)} recorded curves to judge")
 
@@ -102,6 +104,16 @@ def _from_gap(curves: list[SeriesSummary]) -> Iterator[Observation]:
         if risen and any(other.last < 1.05 * other.lowest or other.last < 0.5 * curve.last for other in train):
             sentence = f"`{curve.name}` rose from {curve.lowest:g} to {curve.last:g} while training went on improving"
             yield Observation("overfitting", _CLEAR, f"{sentence} ({curve.source})")
+
+
+def _below_zero(curves: list[SeriesSummary]) -> Iterator[Observation]:
+    """A loss below zero where accuracy is logged: what classifies has losses above it."""
+    if not any(_ACCURACY.search(curve.name) for curve in curves):
+        return
+    for curve in curves:
+        if curve.judged and curve.points >= _FEW and curve.last < 0 and curve.last <= curve.first:
+            sentence = f"`{curve.name}` goes to {curve.last:g}, below zero ({curve.source})"
+            yield Observation("training-code", _CLEAR, sentence)
 
 
 def _from_gradients(curve: SeriesSummary) -> Iterator[Observation]:
