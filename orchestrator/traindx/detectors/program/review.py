@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from traindx.contract import Citation, Fact, Signal, SignalKind
+from pydantic import Field
+
+from traindx.contract import Citation, Fact, Signal, SignalKind, Value
 from traindx.detectors.citing import cite_line
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
@@ -18,6 +20,39 @@ SIGNALS = {
     for rule in rules()
     for how in rule.says
 }
+
+
+class Fault(Value):
+    """One finding."""
+
+    rule: str = Field(description="the failure mode")
+    path: str
+    line: int
+    place: str = Field(description="as people are told of it: `train.py:41`, `train.ipynb, cell 7, line 3`")
+    quote: str
+    claim: str
+    proven: bool
+    facts: dict[str, Fact]
+
+
+def as_fault(finding: Finding) -> Fault:
+    """A finding without the program that it was found in."""
+    place = finding.place
+    return Fault(
+        rule=finding.rule,
+        path=place.unit.path,
+        line=place.unit.file_line(place.line),
+        place=place.text,
+        quote=place.quote,
+        claim=finding.claim,
+        proven=finding.proven,
+        facts=dict(finding.facts),
+    )
+
+
+def faults_of_ours(analyses: Sequence[Analysis]) -> list[str]:
+    """What went wrong in following the programs or in a rule, which is no fault of theirs."""
+    return [fault for analysis in analyses for fault in analysis.faults]
 
 
 def detect(analyses: Sequence[Analysis]) -> tuple[list[Finding], list[Signal]]:

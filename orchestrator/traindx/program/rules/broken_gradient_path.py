@@ -25,7 +25,6 @@ from traindx.program.queries import steps
 from traindx.program.reach import unreached
 from traindx.program.trace import tensor_of
 from traindx.program.values import Cut, Made, Place, Tensor
-from traindx.readers.code.syntax import all_nodes
 
 ID = "broken-gradient-path"
 _ASKED = re.compile(r"loss|dice|iou|jaccard|tversky|f1|focal|penalt", re.IGNORECASE)
@@ -138,8 +137,8 @@ def _function_around(place: Place) -> str:
     """The name of the innermost function that a place stands in."""
     inside = [
         node
-        for node in all_nodes(place.unit.tree)
-        if isinstance(node, ast.FunctionDef) and node.lineno <= place.line <= (node.end_lineno or node.lineno)
+        for node in place.unit.nodes.of(ast.FunctionDef)
+        if node.lineno <= place.line <= (node.end_lineno or node.lineno)
     ]
     return max(inside, key=lambda node: node.lineno).name if inside else ""
 

@@ -73,8 +73,8 @@ def _thrown_away(analysis: Analysis) -> Iterator[Finding]:
     for unit in analysis.units:
         if "apply_updates" not in unit.names:
             continue
-        for node in ast.walk(unit.tree):
-            call = node.value if isinstance(node, ast.Expr) else None
+        for node in unit.nodes.of(ast.Expr):
+            call = node.value
             if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "apply_updates":
                 place = Place(unit, node)
                 yield Finding(
@@ -88,8 +88,8 @@ def _thrown_away(analysis: Analysis) -> Iterator[Finding]:
 def _schedulers(analysis: Analysis) -> Iterator[str]:
     """The names of what is made of a class of schedulers: they step as well."""
     for unit in analysis.units:
-        for node in ast.walk(unit.tree):
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+        for node in unit.nodes.of(ast.Assign):
+            if isinstance(node.value, ast.Call):
                 made = name_of(node.value.func)
                 if made.endswith("LR") or "chedule" in made or "Plateau" in made or "GradScaler" in made:
                     yield from map(ast.unparse, node.targets)
@@ -98,9 +98,8 @@ def _schedulers(analysis: Analysis) -> Iterator[str]:
 def _never(trace: Trace) -> Event | None:
     """A condition around a step that no batch of an epoch meets."""
     for event in trace.of("never"):
-        tree = event.place.unit.tree
-        for node in ast.walk(tree):
-            if isinstance(node, ast.If) and node.test is event.place.node:
+        for node in event.place.unit.nodes.of(ast.If):
+            if node.test is event.place.node:
                 called = {getattr(part.func, "attr", "") for part in ast.walk(node) if isinstance(part, ast.Call)}
                 if "step" in called:
                     return event

@@ -27,7 +27,6 @@ from traindx.program.queries import is_true, loops_with
 from traindx.program.trace import Event
 from traindx.program.values import Items, Layer, Made, Place, Stream, Tensor
 from traindx.readers.code.codeunit import CodeUnit
-from traindx.readers.code.syntax import all_nodes
 
 ID = "state-reset-every-step"
 
@@ -196,8 +195,8 @@ def _in_constructor(event: Event) -> bool:
 def _handed_on(analysis: Analysis, name: str) -> bool:
     """Whether some statement takes the state out of a call and keeps it under its name."""
     for unit in analysis.units:
-        for node in all_nodes(unit.tree):
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.value.args) > 1:
+        for node in unit.nodes.of(ast.Assign):
+            if isinstance(node.value, ast.Call) and len(node.value.args) > 1:
                 targets = [part for target in node.targets for part in ast.walk(target)]
                 names = {getattr(part, "attr", getattr(part, "id", "")) for part in targets}
                 given = {getattr(p, "attr", getattr(p, "id", "")) for arg in node.value.args for p in ast.walk(arg)}
@@ -215,8 +214,8 @@ def _in_order(call: Event) -> bool:
 
 def _stored(unit: CodeUnit, name: str) -> Place | None:
     """Where a field is given a detached state: `self.h = h.detach()`."""
-    for node in ast.walk(unit.tree):
-        if isinstance(node, ast.Assign) and any(getattr(part, "attr", "") == name for part in node.targets):
+    for node in unit.nodes.of(ast.Assign):
+        if any(getattr(part, "attr", "") == name for part in node.targets):
             calls = [part.func for part in ast.walk(node.value) if isinstance(part, ast.Call)]
             if any(isinstance(part, ast.Attribute) and part.attr == "detach" for part in calls):
                 return Place(unit, node)

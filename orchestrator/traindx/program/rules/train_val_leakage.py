@@ -28,7 +28,6 @@ from traindx.program.queries import spelled
 from traindx.program.trace import Event
 from traindx.program.values import Instance, Items, Made, Place, Tensor, Value
 from traindx.program.windowing import OVERLAPPING, windowed
-from traindx.readers.code.syntax import all_nodes
 
 ID = "train-val-leakage"
 
@@ -123,8 +122,8 @@ def _joined_at(event: Event) -> Place | None:
     """The assignment that put an array and copies of its rows together."""
     node = event.place.node
     name = ast.unparse(node.value) if isinstance(node, ast.Subscript) else ""
-    for part in all_nodes(event.place.unit.tree):
-        if isinstance(part, ast.Assign) and any(ast.unparse(target) == name for target in part.targets):
+    for part in event.place.unit.nodes.of(ast.Assign):
+        if any(ast.unparse(target) == name for target in part.targets):
             return Place(event.place.unit, part)
     return None
 
