@@ -2,7 +2,7 @@
 
 ## What it finds
 An optimizer over layers that a backward pass reaches in a loop, and no step of it anywhere; a step that waits for more
-batches than an epoch has.
+batches than an epoch has; new weights of a functional step that the loop does not keep.
 
 ## Why it matters
 Nothing changes the weights: the loss is noise around its first value.
@@ -19,6 +19,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
+from traindx.program.functional import lost_updates
 from traindx.program.queries import handed_out, named_only, named_place, surely_reaches, touches
 from traindx.program.trace import Event, Trace
 from traindx.program.values import Made, Place, Plain
@@ -69,7 +70,17 @@ def check(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _thrown_away(analysis: Analysis) -> Iterator[Finding]:
-    """`optax.apply_updates(params, updates)` gives new parameters; as a statement of its own it changes nothing."""
+    """`optax.apply_updates(params, updates)` gives new parameters, and as a statement of its own changes nothing; as
+    does a training step whose new state the loop does not keep: `_, metrics = step(state, batch)`.
+    """
+    for row in lost_updates(analysis.units):
+        yield Finding(
+            ID,
+            row.call,
+            f"`{row.step}` returns the new weights, and they are thrown away: the next iteration begins with the same"
+            f" `{row.given}`",
+            facts={"lost_place": row.call.text, "lost_step": row.step, "lost_state": row.given},
+        )
     for unit in analysis.units:
         if "apply_updates" not in unit.names:
             continue
