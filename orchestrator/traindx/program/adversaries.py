@@ -49,8 +49,8 @@ def fed_detached(analysis: Analysis) -> Iterator[Finding]:
                 f" {step.place.text} has no gradient of it",
                 facts={"cut_place": place.text, "cut_by": cut.by, "backward_place": event.place.text},
                 also=(
-                    (call.place, "judges it"),
-                    (event.place, "ends at the cut sample"),
+                    (call.place, "judges what was cut off"),
+                    (event.place, "ends there"),
                     (step.place, "trains what was cut off"),
                 ),
             )

@@ -32,7 +32,8 @@ def lost_updates(units: Sequence[CodeUnit]) -> Iterator[Lost]:
         return
     for unit in units:
         known = _with_wrapped(unit, makes)
-        for loop in [*unit.nodes.of(ast.For), *unit.nodes.of(ast.While)]:
+        loops: list[ast.For | ast.While] = [*unit.nodes.of(ast.For)]
+        for loop in loops + unit.nodes.of(ast.While):
             for statement in loop.body:
                 yield from _lost(unit, loop, statement, known)
 
@@ -66,9 +67,10 @@ def _with_wrapped(unit: CodeUnit, makes: Mapping[str, int | None]) -> dict[str, 
     known = dict(makes)
     for node in unit.nodes.of(ast.Assign):
         if isinstance(node.value, ast.Call) and name_of(node.value.func) in _WRAPPING:
-            inside = next((known[name] for part in all_nodes(node.value) if (name := name_of(part)) in known), "")
-            if inside != "":
-                known |= {name_of(target): inside for target in node.targets}  # type: ignore[dict-item]
+            names = (name for part in all_nodes(node.value) if (name := name_of(part)) in known)
+            inside = next(names, None)
+            if inside is not None:
+                known |= {name_of(target): known[inside] for target in node.targets}
     return known
 
 

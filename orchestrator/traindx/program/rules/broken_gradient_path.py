@@ -25,6 +25,7 @@ from traindx.program.queries import steps
 from traindx.program.reach import unreached
 from traindx.program.trace import tensor_of
 from traindx.program.values import Cut, Made, Place, Tensor
+from traindx.readers.code.syntax import name_of
 
 ID = "broken-gradient-path"
 _ASKED = re.compile(r"loss|dice|iou|jaccard|tversky|f1|focal|penalt", re.IGNORECASE)
@@ -121,7 +122,7 @@ def _lost_terms(analysis: Analysis) -> Iterator[Finding]:
             cut = row.facts.get("cut")
             if row.kind != "lost-term" or not isinstance(cut, Cut) or id(cut.place.node) in done:
                 continue
-            if cut.by in _MEANT and not (cut.by == "a comparison" and _ASKED.search(_function_around(cut.place))):
+            if cut.by in _MEANT and not _asked(cut, row.place):
                 continue
             done.add(id(cut.place.node))
             yield Finding(
@@ -131,6 +132,21 @@ def _lost_terms(analysis: Analysis) -> Iterator[Finding]:
                 facts={"cut_place": cut.place.text, "cut_by": cut.by, "backward_place": event.place.text},
                 also=((row.place, "adds a number that no weight depends on"),),
             )
+
+
+def _asked(cut: Cut, added: Place) -> bool:
+    """Whether what was cut is meant to teach something all the same: a threshold in a function of a loss, and a loss
+    that is computed from what was detached on its way in, `memory.loss(features.detach(), y)`.
+    """
+    if cut.by == "a comparison":
+        return _ASKED.search(_function_around(cut.place)) is not None
+    names = {name_of(part) for part in ast.walk(added.node)}
+    for row in added.unit.nodes.of(ast.Assign) if cut.place.unit is added.unit else ():
+        inner = [part for part in ast.walk(row.value) if isinstance(part, ast.Call) and part is not cut.place.node]
+        fed = any(cut.place.node in {*part.args} for part in inner if _ASKED.search(name_of(part.func)))
+        if fed and any(name_of(target) in names and _ASKED.search(name_of(target)) for target in row.targets):
+            return True
+    return False
 
 
 def _function_around(place: Place) -> str:

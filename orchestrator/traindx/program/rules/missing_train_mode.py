@@ -46,7 +46,8 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         left = _left(trace.events[: event.at])
         if left is None:
             continue
-        begun = number in started or _begun_and_left(trace.events[: event.at], left, event)
+        inside = number not in started and _begun_and_left(trace.events[: event.at], left, event)
+        begun = number in started or inside
         named = named_only(analysis, "train")
         yield Finding(
             ID,
@@ -58,6 +59,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 "forward_place": event.place.text,
                 "mode_layer": passive[0].kind,
                 "model": called(event),
+                **({"within": event.place.text} if inside else {}),
                 **named_place(named),
             },
             also=(
