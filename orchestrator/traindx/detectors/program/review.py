@@ -10,6 +10,7 @@ from traindx.contract import Citation, Fact, Signal, SignalKind, Value
 from traindx.detectors.citing import cite_line
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
+from traindx.program.options import declared_at
 from traindx.program.rules import review, rules
 from traindx.program.values import Place
 
@@ -63,14 +64,15 @@ def detect(analyses: Sequence[Analysis]) -> tuple[list[Finding], list[Signal]]:
         mine = [finding for finding in found if finding.rule == rule.id]
         proven = [finding for finding in mine if finding.proven]
         if mine:
-            signals.append(_signal("proven" if proven else "suspected", proven or mine))
+            signals.append(_signal("proven" if proven else "suspected", proven or mine, analyses))
     return found, signals
 
 
-def _signal(how: str, findings: Sequence[Finding]) -> Signal:
+def _signal(how: str, findings: Sequence[Finding], analyses: Sequence[Analysis]) -> Signal:
     first = findings[0]
     facts: dict[str, Fact] = {**first.facts, "fault_place": first.place.text}
     places = [_cited(finding.place, finding.claim) for finding in findings]
+    places += [_cited(place, "the option that decides it") for place in _options(analyses, first)]
     places += [_cited(place, claim) for place, claim in first.also]
     return Signal(
         id=f"{how}-{first.rule}",
@@ -78,6 +80,12 @@ def _signal(how: str, findings: Sequence[Finding]) -> Signal:
         citations=places[:MOST_PLACES],
         facts=facts,
     )
+
+
+def _options(analyses: Sequence[Analysis], finding: Finding) -> list[Place]:
+    """Where the option is declared that the place at fault reads."""
+    own = next((one for one in analyses if any(unit is finding.place.unit for unit in one.units)), None)
+    return list(declared_at(own.units, finding.place, finding.rule))[:1] if own is not None else []
 
 
 def _cited(place: Place, claim: str) -> Citation:

@@ -134,6 +134,10 @@ def _tensors(values: tuple[Value, ...]) -> Iterator[Tensor]:
             yield value
         elif isinstance(value, Made) and value.kind == "TensorDataset":
             yield from _tensors(value.args)
+        elif isinstance(value, Instance):
+            yield from (
+                part for part in value.fields.values() if isinstance(part, Tensor) and OVERLAPPING in part.marks
+            )
         elif isinstance(value, Items):
             yield from (part for part in value.items if isinstance(part, Tensor))
 
