@@ -1,4 +1,4 @@
-"""Functions that are asked for a part of the data by name, `make_loader(cfg, "val")`, and choose it without the name."""
+"""Functions that are asked for a part of the data by name, `make_loader(cfg, "val")`, and choose it without that."""
 
 from __future__ import annotations
 
