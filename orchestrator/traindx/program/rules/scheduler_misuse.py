@@ -3,8 +3,9 @@
 ## What it finds
 A schedule whose length is given in epochs and that steps once per batch; one whose length is given in batches and that
 steps once per epoch; one that counts updates of accumulated gradients and steps in every batch; a warm-up that is
-longer than the run, because it counts epochs; a schedule as long as one epoch that steps through all of them; a scheduler that steps before the optimizer in every iteration; `ReduceLROnPlateau` that
-takes the rise of an accuracy, or the fall of a loss, for no progress.
+longer than the run, because it counts epochs; a schedule as long as one epoch that steps through all of them; a
+scheduler that steps before the optimizer in every iteration; `ReduceLROnPlateau` that takes the rise of an accuracy, or
+the fall of a loss, for no progress.
 
 ## Why it matters
 A schedule meant for the whole run is over within the first epoch, or hardly begins.
