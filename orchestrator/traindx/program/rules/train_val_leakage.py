@@ -2,8 +2,8 @@
 
 ## What it finds
 Slices of one array that overlap and become training and validation data; data that is repeated or resampled before it
-is split; overlapping windows of one series that are split at random; a model that is made once and trained on through
-the folds of a cross-validation.
+is split; overlapping windows of one series that are split at random; a loss over the labels of all rows, of which a mask
+holds some out; a model that is made once and trained on through the folds of a cross-validation.
 
 ## Why it matters
 Validation then measures what was memorised, and looks too good.
@@ -22,6 +22,7 @@ from itertools import combinations
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.folding import kept_models
+from traindx.program.held_rows import losses_over_held_rows
 from traindx.program.library.tables import holds_copies
 from traindx.program.parting import hand_splits
 from traindx.program.queries import spelled
@@ -60,6 +61,15 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             )
 
     yield from _windows(analysis)
+    for row in losses_over_held_rows(analysis):
+        yield Finding(
+            ID,
+            row.loss,
+            f"the loss takes `{row.labels}` whole, while `{row.mask}` holds rows of it out ({row.held.text}): their"
+            " labels are trained on",
+            facts={"split_place": row.loss.text},
+            also=((row.held, "evaluates on rows that the loss has seen"),),
+        )
     for trained, model_made in kept_models(analysis):
         yield Finding(
             ID,
