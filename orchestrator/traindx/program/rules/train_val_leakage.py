@@ -2,8 +2,8 @@
 
 ## What it finds
 Slices of one array that overlap and become training and validation data; data that is repeated or resampled before it
-is split; overlapping windows of one series that are split at random; a loss over the labels of all rows, of which a mask
-holds some out; a model that is made once and trained on through the folds of a cross-validation.
+is split; overlapping windows of one series that are split at random; a loss over the labels of all rows, of which a
+mask holds some out; a model that is made once and trained on through the folds of a cross-validation.
 
 ## Why it matters
 Validation then measures what was memorised, and looks too good.
