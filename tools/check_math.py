@@ -1,6 +1,7 @@
 """Operations that turn a rare value into NaN or Inf, and have nothing that keeps that value away."""
 
 from traindx.detectors.program import unguarded_math
+from traindx.detectors.program.masked_rows import masked_rows
 from traindx.detectors.program.unguarded_math import Unguarded
 from traindx.program.followed import program_of
 from traindx.readers import Run
@@ -28,5 +29,6 @@ def check_math(given: Input, run: Run) -> MathReport:  # noqa: ARG001 - every to
     programs = program_of(run)
     events = unguarded_math.operations(units, programs)
     found = unguarded_math.unguarded(events)
-    signals = [*unguarded_math.detect(events, found), *unguarded_math.left_out(programs, found)]
+    masked = list(masked_rows(programs))
+    signals = [*unguarded_math.detect(events, found, masked), *unguarded_math.left_out(programs, found)]
     return MathReport(operations=found, signals=signals)

@@ -10,6 +10,7 @@ from traindx.diagnosis.evidence.reopen import reopen
 from traindx.diagnosis.evidence.verify import REOPEN
 from traindx.pipeline.context.model import SURVEY
 from traindx.pipeline.context.survey import survey
+from traindx.pipeline.shares import FAULTS
 from traindx.readers.quoting import fill_quotes
 from traindx.readers.run import Run
 from traindx.runtime.declaration import Task, Tool
@@ -28,6 +29,10 @@ def _task(task: Task) -> Tool | None:
     """The function that does a task."""
     if task in {SURVEY, REOPEN}:
         return survey if task == SURVEY else reopen
+    if task == FAULTS:
+        from traindx.pipeline.faults import faults
+
+        return faults
     if task == PATCH:
         from traindx.diagnosis.changes.patch import patch
 

@@ -76,3 +76,39 @@ def test_only_what_a_change_touches(traindx: Command, faulty: Path) -> None:
 def test_the_bar_can_be_raised(traindx: Command, faulty: Path) -> None:
     assert traindx("review", faulty, "--fail-on", "critical").returncode == 1
     assert traindx("review", faulty, "--exit-zero").returncode == 0
+
+
+LOGITS = """import torch
+import torch.nn as nn
+from torch.utils.data import DataLoader
+
+
+def train(data):
+    model = nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 1)END)
+    optimizer = torch.optim.Adam(model.parameters())
+    loss_of = nn.BCELoss()
+    for x, y in DataLoader(data, batch_size=32, shuffle=True):
+        loss = loss_of(model(x).squeeze(1), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_a_diff_changes_the_program_at_fault_and_not_one_beside_it(traindx: Command, tmp_path: Path) -> None:
+    for name, end in (("a", ", nn.Sigmoid()"), ("b", "")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "train.py").write_text(LOGITS.replace("END", end))
+    (found,) = json.loads(traindx("review", tmp_path, "--format", "json").stdout)["findings"]
+    assert (found["path"], found["diff"].splitlines()[0]) == ("b/train.py", "--- a/b/train.py")
+
+
+def test_much_code_is_shared_out_and_gives_what_its_parts_give(traindx: Command, tmp_path: Path) -> None:
+    padding = "# " + "x" * 78 + "\n"
+    for number in range(8):
+        text = FAULTY if number % 2 else SOUND
+        (tmp_path / f"run{number}").mkdir()
+        (tmp_path / f"run{number}" / "train.py").write_text(text + padding * 2000)
+    found = json.loads(traindx("review", tmp_path, "--format", "json").stdout)
+    assert [row["path"] for row in found["findings"]] == [f"run{number}/train.py" for number in (1, 3, 5, 7)]
+    assert (found["files"], found["whole"]) == (8, True)

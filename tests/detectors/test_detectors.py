@@ -62,7 +62,7 @@ def test_a_group_has_several_readings() -> None:
         "loss-fell": {"loss-fell", "loss-fell-far"},
         "lr-above-usual": {"lr-absurd", "lr-far-above-usual"},
         "regularised": {"regularised-absurdly", "regularised-heavily"},
-        "non-finite": {"grad-norm-non-finite", "loss-non-finite"}
+        "non-finite": {"error-not-finite", "grad-norm-non-finite", "loss-non-finite"}
         | {name for module in DECLARING for name in module.SIGNALS if name.startswith("origin-in-")},
     }
 

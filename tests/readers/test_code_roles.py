@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from pathlib import Path
 
@@ -12,10 +11,8 @@ from hypothesis import strategies as st
 
 from tests.property_examples import examples
 from traindx.readers import Run, Scope
-from traindx.readers.code import codebase
 from traindx.readers.code.codebase import read_code
 from traindx.readers.code.codeunit import CodeUnit
-from traindx.readers.code.syntax import all_nodes
 from traindx.readers.coverage import Covered, Limits
 
 MODEL = "from torch import nn\nclass Net(nn.Module):\n    def forward(self, x):\n        return x\n"
@@ -123,11 +120,6 @@ def test_every_file_of_a_large_repository_is_read(tmp_path: Path) -> None:
     hurried = Run(Scope.of(tmp_path), limits=Limits(seconds=0.0))
     assert not hurried.code
     assert Covered("code files", "files", 0, 3_000) in hurried.coverage
-
-
-def test_the_nodes_of_a_tree_come_as_python_walks_them() -> None:
-    tree = ast.parse(Path(codebase.__file__).read_text())
-    assert [id(node) for node in all_nodes(tree)] == [id(node) for node in ast.walk(tree)]
 
 
 def test_broken_code_and_circles_of_imports(tmp_path: Path) -> None:

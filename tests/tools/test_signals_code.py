@@ -57,6 +57,27 @@ net = Net()
 """
 
 
+WAYS = """\
+import argparse
+
+args = argparse.ArgumentParser().parse_args()
+
+
+def start(way, gain=0.1):
+    def apply(m):
+        if isinstance(m, nn.Linear):
+            if way == "constant":
+                nn.init.constant_(m.weight, gain)
+            elif way == "xavier":
+                nn.init.xavier_uniform_(m.weight)
+    return apply
+
+
+net = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 3))
+net.apply(start({way}))
+"""
+
+
 def by_kind(kinds: str, line: str, spread: float = 0.02) -> dict[str, str]:
     return script(BY_KIND.format(kinds=kinds, line=line, spread=spread))
 
@@ -86,6 +107,9 @@ CASES = [
     case(INIT, "a spread of two", initialised("nn.init.normal_(m.weight, std=2.0)"), "init-too-wide",
          "init-ordinary init-constant"),
     case(INIT, "a spread of two for the bias", initialised("nn.init.normal_(m.bias, std=2.0)"), silent="init-too-wide"),
+    case(INIT, "a constant that the program chooses", script(WAYS.format(way='"constant"')),
+         "init-constant"),
+    case(INIT, "a way that the command line chooses", script(WAYS.format(way="args.way")), silent="init-constant"),
     case(INIT, "one constant", initialised("nn.init.constant_(m.weight, 0.1)"), "init-constant", "init-ordinary"),
     case(INIT, "zeros for the bias", initialised("nn.init.zeros_(m.bias)"), silent="init-constant"),
     case(INIT, "one head of zeros", script("net = Net()\nnn.init.zeros_(net.head.weight)"), silent="init-constant"),

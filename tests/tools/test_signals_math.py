@@ -131,6 +131,63 @@ CASES = [
 ]  # fmt: skip
 
 
+ATTENTION = """\
+import math
+import torch
+from torch import nn
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.key, self.value = nn.Linear(8, 8), nn.Linear(8, 8)
+
+    def forward(self, x, {given}):
+        scores = x @ self.key(x).transpose(1, 2)
+        {fill}
+        weights = scores.softmax(-1)
+        {after}
+        return weights @ self.value(x)
+
+
+net = Attention()
+opt = torch.optim.Adam(net.parameters())
+for x, mask in batches:
+    loss = net(x, mask).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def attends(name: str, fires: bool, fill: str, given: str = "mask", after: str = "pass") -> Case:
+    files = {"train.py": ATTENTION.format(given=given, fill=fill, after=after)}
+    return case(MATH, f"attention, {name}", files, "math-unguarded" if fires else "", "" if fires else "math-unguarded")
+
+
+FILL = "scores = scores.masked_fill(mask.unsqueeze(1) == 0, float('-inf'))"
+MASKED = [
+    attends("a mask of the batch", True, FILL),
+    attends("minus infinity of the math module", True, "scores = torch.where(mask.bool(), scores, -math.inf)"),
+    attends("a large number instead", False, "scores = scores.masked_fill(mask.unsqueeze(1) == 0, -1e9)"),
+    attends("rows that are mended behind it", False, FILL, after="weights = torch.nan_to_num(weights)"),
+    attends("a causal mask", False, "scores = scores.masked_fill(torch.ones(9, 9).triu(1).bool(), -math.inf)"),
+]
+
+
+@pytest.mark.parametrize("one", MASKED, ids=lambda one: one.label)
+def test_rows_that_may_be_masked_whole(one: Case, tmp_path: Path) -> None:
+    check(one, tmp_path)
+
+
+@pytest.mark.parametrize(("axis", "told"), [("1", True), ("2", False)])
+def test_shares_are_large_along_their_own_axis_alone(axis: str, told: bool, tmp_path: Path) -> None:
+    scores = "nn.Linear(8, 3)(torch.randn(4, 6, 8))"
+    loss = f"loss = -torch.log(out.mean() + torch.softmax({scores}, 2).sum({axis})).mean()"
+    loss = loss.replace("out.mean() + ", "")
+    check((bad if told else good)(f"shares summed over axis {axis}", loss), tmp_path)
+
+
 @pytest.mark.parametrize("found", CASES, ids=lambda found: found.label)
 def test_a_signal_fires_where_it_must_and_only_there(found: Case, tmp_path: Path) -> None:
     check(found, tmp_path)

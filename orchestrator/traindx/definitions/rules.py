@@ -41,6 +41,9 @@ class ErrorPattern(Rule):
         " ends nothing, and names a fault that may be the cause of what came later",
     )
     rank: int = Field(default=100, description="where several match a line, the lowest names the error")
+    group: str = Field(
+        default="", description="other readings of the same fact, of which the one that says most counts"
+    )
     strength: float = Field(
         default=1.0, gt=0, le=1, description="how much it says; below 1 where others explain it too"
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pydantic import Field
@@ -17,9 +19,9 @@ from traindx.diagnosis.changes.wanted import PATCH, Patched
 from traindx.diagnosis.wording import fix_for
 from traindx.errors import UsageError
 from traindx.pipeline.inputs import open_toolbelt, resolve_inputs
+from traindx.pipeline.shares import FAULTS, Share, shares_of
 from traindx.runtime import Toolbelt
 
-TOOL = "review_training_loop"
 PROVEN, SUSPECTED = 0.9, 0.45
 """how sure a finding is that the program shows, and one that it only suggests"""
 _HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
@@ -54,17 +56,28 @@ def review(paths: Sequence[str], since: str = "", diffs: bool = True) -> Review:
         project = Project.around(scope.root)
         catalog = load_catalog()
         changed = _changed(scope.root, since) if since else None
-        with open_toolbelt(scope, project) as toolbelt:
-            result = toolbelt.call(TOOL, {"everything": True})
-            if result.status == "failed":
-                raise UsageError(f"the code could not be reviewed: {result.reason}")
-            rows = result.output.get("faults", [])
-            found = [
-                _reviewed(row, catalog[row["rule"]], toolbelt if diffs else None)
-                for row in rows
-                if changed is None or row["line"] in changed.get(row["path"], ())
-            ]
-    return Review(findings=found, files=result.output.get("files", 0), whole=result.output.get("whole", True))
+
+        def look(share: Share) -> Review:
+            with open_toolbelt(scope, project) as toolbelt:
+                result = toolbelt.run(FAULTS, share.model_dump())
+                if result.status == "failed":
+                    raise UsageError(f"the code could not be reviewed: {result.reason}")
+                found = [
+                    _reviewed(row, catalog[row["rule"]], toolbelt if diffs else None)
+                    for row in result.output["faults"]
+                    if changed is None or row["line"] in changed.get(row["path"], ())
+                ]
+                return Review(findings=found, files=result.output["files"], whole=result.output["whole"])
+
+        shares = shares_of(scope)
+        with ThreadPoolExecutor(max_workers=min(len(shares), os.cpu_count() or 1)) as pool:
+            parts = list(pool.map(look, shares))
+    every = [finding for part in parts for finding in part.findings]
+    return Review(
+        findings=sorted(every, key=lambda one: (-one.confidence, one.rule, one.place)),
+        files=parts[0].files,
+        whole=all(part.whole for part in parts),
+    )
 
 
 def _reviewed(row: Mapping[str, object], mode: FailureMode, toolbelt: Toolbelt | None) -> Reviewed:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from traindx.program.calling import Call, call_function, call_method, instantiate
+from traindx.program.families import shared_out
 from traindx.program.library import frameworks
-from traindx.program.library.python import is_overlay
 from traindx.program.machine import SECTION, STEPS, Machine, Spent
 from traindx.program.trace import Trace
 from traindx.program.values import Class, Function, Instance, Scope, Tensor
@@ -22,7 +22,7 @@ from traindx.readers.code.syntax import all_nodes
 EACH = 4_000
 """statements for one function that nobody calls"""
 TOGETHER = 1_500_000
-"""statements for all programs of a repository together; those that train come first"""
+"""statements for all programs of a repository together, or of one share of them; those that train come first"""
 ALL = 20_000
 """statements for all of them together"""
 _FRAMEWORKS = frozenset(
@@ -76,51 +76,15 @@ def analyse(
     return Analysis(tuple(code), machine.trace, machine, whole)
 
 
-def programs(units: Sequence[CodeUnit]) -> list[list[CodeUnit]]:
-    """The programs among the units: each entry point with what it imports; what none of them reaches, by folder."""
-    known = {unit.path: unit for unit in units if "test" not in unit.roles}
-    imported = {path for unit in known.values() for path in unit.imports}
-    entries = [unit for unit in known.values() if "entry-point" in unit.roles or _starts(unit, imported)]
-    found, reached = [], set[str]()
-    for unit in sorted(entries, key=lambda one: ("training-loop" not in one.roles, one.path.count("/"), one.path)):
-        closure = _closure(unit, known)
-        if unit.path in reached and unit.path in imported:
-            continue
-        reached |= {one.path for one in closure}
-        found.append(closure)
-    rest: dict[str, list[CodeUnit]] = {}
-    for path, unit in known.items():
-        if path not in reached:
-            rest.setdefault(path.rpartition("/")[0], []).append(unit)
-    found += rest.values()
-    return found or ([list(units)] if units else [])
-
-
-def _starts(unit: CodeUnit, imported: set[str]) -> bool:
-    return unit.reached and unit.path not in imported
-
-
-def _closure(unit: CodeUnit, known: Mapping[str, CodeUnit]) -> list[CodeUnit]:
-    found = {unit.path: unit}
-    waiting = [unit]
-    while waiting:
-        for path in waiting.pop().imports:
-            if path in known and path not in found:
-                found[path] = known[path]
-                waiting.append(known[path])
-    executing = [one for one in found.values() if "exec" in one.names]
-    for one in executing:
-        found |= {path: file for path, file in known.items() if is_overlay(file.tree.body, one.names)}
-    return list(found.values())
-
-
-def analyse_all(units: Sequence[CodeUnit], settings: Mapping[str, object] | None = None) -> list[Analysis]:
-    """Follow every program among the units for itself, those that train first."""
+def analyse_all(
+    units: Sequence[CodeUnit], settings: Mapping[str, object] | None = None, share: int = 0, shares: int = 1
+) -> list[Analysis]:
+    """Follow every program among the units for itself, those that train first; or one share of several of them."""
     followed: set[int] = set()
     made: list[Analysis] = []
     left = TOGETHER
     with not_collecting():
-        for program in programs(units):
+        for program in shared_out(units, shares)[share]:
             found = analyse(program, settings, min(STEPS, left), followed)
             made.append(replace(found, beside=tuple(units)))
             followed |= made[-1].machine.called

@@ -64,17 +64,13 @@ class Call(NamedTuple):
 
 def call_node(m: Machine, node: ast.Call) -> Value:
     """What a call gives."""
-    from traindx.program.conditions import truth
     from traindx.program.expressions import evaluate
-    from traindx.program.library import call_method_of
 
     func = node.func
     if isinstance(func, ast.Attribute):
-        if isinstance(func.value, ast.IfExp) and truth(m, func.value.test) is None:
-            # `(one if condition else other).append(x)`: either may be meant.
-            call = _evaluated(m, node)
-            for side in (func.value.body, func.value.orelse):
-                found = call_method_of(m, evaluate(m, side), func.attr, call)
+        from traindx.program.library import call_method_of
+
+        if isinstance(func.value, ast.IfExp) and (found := _of_either(m, node, func.value, func.attr)) is not None:
             return found
         owner = evaluate(m, func.value)
         call = _evaluated(m, node)
@@ -82,6 +78,19 @@ def call_node(m: Machine, node: ast.Call) -> Value:
         return call_value(m, own, call) if own is not None else call_method_of(m, owner, func.attr, call)
     callee = evaluate(m, func)
     return call_value(m, callee, _evaluated(m, node))
+
+
+def _of_either(m: Machine, node: ast.Call, owner: ast.IfExp, name: str) -> Value | None:
+    """`(one if condition else other).append(x)`: either may be meant; None where the condition is decided."""
+    from traindx.program.conditions import truth
+    from traindx.program.expressions import evaluate
+    from traindx.program.library import call_method_of
+
+    if truth(m, owner.test) is not None:
+        return None
+    call = _evaluated(m, node)
+    call_method_of(m, evaluate(m, owner.body), name, call)
+    return call_method_of(m, evaluate(m, owner.orelse), name, call)
 
 
 def _own(m: Machine, owner: Value, func: ast.Attribute) -> Value | None:
@@ -100,7 +109,6 @@ def _own(m: Machine, owner: Value, func: ast.Attribute) -> Value | None:
 
 def _evaluated(m: Machine, node: ast.Call) -> Call:
     from traindx.program.expressions import evaluate
-    from traindx.program.subscripts import whole_config
 
     args: list[Value] = []
     for part in node.args:
@@ -117,6 +125,8 @@ def _evaluated(m: Machine, node: ast.Call) -> Call:
         elif isinstance(value, Mapping):
             keywords.update(value.entries)
         elif isinstance(value, Made) and value.kind == "config":
+            from traindx.program.subscripts import whole_config
+
             keywords.update(whole_config(m, value))
         else:
             keywords["**"] = value

@@ -67,7 +67,7 @@ def _combined(parts: list[bool | None], both: bool) -> bool | None:
 def truth_of(value: Value) -> bool | None:
     """Whether a value counts as true; what a command line may change counts as neither."""
     if isinstance(value, Plain):
-        return bool(value.value) if value.sure in {"constant", "omitted"} else None
+        return bool(value.value) if value.sure in {"constant", "omitted", "config"} else None
     if isinstance(value, Instance | Layer | Made | Function | Class):
         return True
     if isinstance(value, Items | Mapping) and not value.more:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from traindx.program.values import Place
 from traindx.readers.code.codeunit import CodeUnit
-from traindx.readers.code.syntax import all_nodes, name_of
+from traindx.readers.code.syntax import name_of
 
 _PAIRS = (
     ("train_dataset", "eval_dataset"),
@@ -20,9 +20,7 @@ _PAIRS = (
 
 def fed_twice(unit: CodeUnit) -> Iterator[tuple[Place, str]]:
     """Arguments for evaluation that are, word for word, what the same call trains on."""
-    for node in all_nodes(unit.tree):
-        if not isinstance(node, ast.Call):
-            continue
+    for node in unit.nodes.of(ast.Call):
         given = {part.arg: part.value for part in node.keywords if part.arg is not None}
         for train, held in _PAIRS:
             if train in given and held in given and _same(given[train], given[held]):

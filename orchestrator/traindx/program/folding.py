@@ -58,7 +58,7 @@ def _written_in(place: Place, loop: Loop) -> bool:
     node = loop.node
     if place.unit is not loop.place.unit:
         return True
-    functions = [part for part in ast.walk(place.unit.tree) if isinstance(part, ast.FunctionDef)]
+    functions = place.unit.nodes.of(ast.FunctionDef)
     return any(
         part.lineno <= place.line <= (getattr(part, "end_lineno", None) or part.lineno)
         for part in [node, *functions]

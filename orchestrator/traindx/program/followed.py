@@ -9,13 +9,18 @@ from traindx.readers.model import Setting
 from traindx.readers.run import Run
 
 
-def program_of(run: Run, everything: bool = False) -> list[Analysis]:
-    """The programs of a run, those that train first; with `everything`, those of all its code."""
-    units = run.code if everything else run.program
-    if not units:
-        return []
-    configured = known_settings((row.key, row.value) for row in run.settings_given)
-    return run.kept("every program" if everything else "program", lambda: analyse_all(units, configured))
+def program_of(run: Run) -> list[Analysis]:
+    """The programs of a run, those that train first."""
+    return run.kept("program", lambda: analyse_all(run.program, _configured(run)) if run.program else [])
+
+
+def every_program(run: Run, share: int = 0, shares: int = 1) -> list[Analysis]:
+    """The programs of all code in the folder, or one share of them."""
+    return analyse_all(run.code, _configured(run), share, shares) if run.code else []
+
+
+def _configured(run: Run) -> dict[str, object]:
+    return known_settings((row.key, row.value) for row in run.settings_given)
 
 
 def settings_of(run: Run) -> list[Setting]:

@@ -69,15 +69,16 @@ def _event(m: Machine, node: ast.Assign, name: str, part: ast.expr) -> Event:
 
 
 def _aside(m: Machine, node: ast.expr) -> Value:
-    """The value of an expression, without a trace of its evaluation."""
+    """The value of an expression, without a trace of its evaluation: what a call in it changes is undone."""
     from traindx.program.expressions import evaluate
 
-    trace = m.trace
+    trace, mark = m.trace, m.journal.mark()
     m.trace = Trace(layers=trace.layers)
     try:
         return evaluate(m, node)
     finally:
         m.trace = trace
+        m.journal.rewind(mark)
 
 
 def _targets(target: ast.expr) -> list[ast.expr]:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from traindx.readers.code.codeunit import CodeUnit
-from traindx.readers.code.syntax import all_nodes, bodies
+from traindx.readers.code.syntax import name_of
 
 _LISTING = frozenset(["glob", "iglob", "rglob", "listdir", "scandir", "files", "keys", "namelist", "iterdir", "walk"])
 _LABELS = re.compile(r"(?:^|_)(?:labels?|targets?|y|ys|classes|gt|truth|scores?|annotations?)(?:_|$)", re.IGNORECASE)
@@ -36,11 +36,13 @@ def sorted_as_text(units: Sequence[CodeUnit], beside: Sequence[CodeUnit]) -> Ite
     program itself, or by one beside it that prepares the data.
     """
     found = [(unit, *places) for unit in units for places in unit.once("sorted beside labels", partial(_sorted, unit))]
+    if not found:
+        return
     folders = {unit.path.rpartition("/")[0] for unit, *_ in found}
     near = [unit for unit in beside if unit.path.rpartition("/")[0] in folders]
     # In a folder of many programs another one's names say nothing of this one's data.
     near = near if len(near) <= _FEW else []
-    for unit in {id(unit): unit for unit in (*units, *near)}.values() if found else ():
+    for unit in {id(unit): unit for unit in (*units, *near)}.values():
         named = unit.once("numbered names", partial(_numbered, unit))
         if named is not None:
             yield from (TextOrder(*row, unit, named) for row in found)
@@ -52,7 +54,7 @@ def _sorted(unit: CodeUnit) -> list[tuple[ast.Call, ast.stmt]]:
     if "sorted" not in unit.names or unit.names.isdisjoint(_LISTING):
         return []
     found: list[tuple[ast.Call, ast.stmt]] = []
-    for body in bodies(unit.tree):
+    for body in unit.bodies:
         own = [node for statement in body for node in _own(statement)]
         sorting = next((node for node in own if isinstance(node, ast.Call) and _sorts_a_listing(node)), None)
         labels = next((node for node in own if isinstance(node, ast.Assign) and _takes_labels(node)), None)
@@ -64,22 +66,20 @@ def _sorted(unit: CodeUnit) -> list[tuple[ast.Call, ast.stmt]]:
 def _numbered(unit: CodeUnit) -> ast.JoinedStr | None:
     """The first name with a number in it that has no leading zeros."""
     counted = _counted(unit)
-    found = (node for node in all_nodes(unit.tree) if isinstance(node, ast.JoinedStr))
-    return next((node for node in found if _numbers(node, counted)), None)
+    return next((node for node in unit.nodes.of(ast.JoinedStr) if _numbers(node, counted)), None)
 
 
 def _counted(unit: CodeUnit) -> frozenset[str]:
     """The names that count: over a range, an enumeration, by `+= 1`."""
     names = set[str]()
-    for node in all_nodes(unit.tree):
-        if isinstance(node, ast.For | ast.comprehension) and isinstance(node.iter, ast.Call):
-            through = getattr(node.iter.func, "attr", getattr(node.iter.func, "id", ""))
-            if through in {"range", "enumerate", "trange", "arange", "count", "tqdm", "zip"}:
-                names |= {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
-        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            names.add(node.target.id)
-        elif isinstance(node, ast.arg) and getattr(node.annotation, "id", "") == "int":
-            names.add(node.arg)
+    loops = [(node.target, node.iter) for node in unit.nodes.of(ast.For)]
+    loops += [(node.target, node.iter) for node in unit.nodes.of(ast.comprehension)]
+    for target, source in loops:
+        through = name_of(source.func) if isinstance(source, ast.Call) else ""
+        if through in {"range", "enumerate", "trange", "arange", "count", "tqdm", "zip"}:
+            names |= {part.id for part in ast.walk(target) if isinstance(part, ast.Name)}
+    names |= {node.target.id for node in unit.nodes.of(ast.AugAssign) if isinstance(node.target, ast.Name)}
+    names |= {node.arg for node in unit.nodes.of(ast.arg) if getattr(node.annotation, "id", "") == "int"}
     return frozenset(names)
 
 

@@ -154,7 +154,9 @@ def _tensors(m: Machine, node: ast.BinOp, left: Value, right: Value) -> Value:
         result = result.marked("detached", "state")
     if isinstance(op, ast.Add | ast.Sub) and deps and len(parts) == 2:
         lost = next((part for part in parts if not part.deps and part.cut is not None and part.shape == ()), None)
-        if lost is not None and lost.cut is not None:
+        # Next to what is no number and no loss it is a target: `returns - critic(state)`.
+        number = any(part.deps and (part.shape == () or part.loss is not None) for part in parts)
+        if number and lost is not None and lost.cut is not None:
             m.event("lost-term", node, result, cut=lost.cut)
             result = result.marked("lost")
     if isinstance(op, ast.Add) and len(parts) == 2 and _goes_around(node, parts[0], parts[1]):

@@ -10,7 +10,6 @@ from traindx.program.analysis import Analysis
 from traindx.program.trace import Event
 from traindx.program.values import Tensor
 from traindx.readers.code.codeunit import CodeUnit
-from traindx.readers.code.syntax import all_nodes
 
 
 def hand_splits(analysis: Analysis) -> Iterator[tuple[Event, Tensor]]:
@@ -70,9 +69,7 @@ def _resolved(unit: CodeUnit, node: ast.expr) -> ast.expr:
 
 def _assigned(unit: CodeUnit) -> dict[str, list[ast.expr]]:
     found: dict[str, list[ast.expr]] = {}
-    for node in all_nodes(unit.tree):
-        if not isinstance(node, ast.Assign):
-            continue
+    for node in unit.nodes.of(ast.Assign):
         target, value = node.targets[0], node.value
         if isinstance(target, ast.Name):
             found.setdefault(target.id, []).append(value)

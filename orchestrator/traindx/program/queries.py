@@ -13,7 +13,6 @@ from traindx.program.library.layers import leaves
 from traindx.program.library.recurrent import parts_of
 from traindx.program.trace import Event, Loop, Trace, tensor_of
 from traindx.program.values import Class, Instance, Items, Layer, Made, Mapping, Parameters, Place, Plain, Tensor, Value
-from traindx.readers.code.syntax import all_nodes
 
 EVALUATION = re.compile(
     r"(?:^|_)(?:eval\w*|valid\w*|val|test\w*|infer\w*|predict\w*|accuracy|score)(?:_|$)", re.IGNORECASE
@@ -95,7 +94,7 @@ def tests_around(place: Place) -> list[tuple[ast.expr, bool]]:
     """The conditions that a line stands under, decided ones among them, and whether it does where they hold."""
     unit, line = place.unit, place.line
     found: list[tuple[ast.expr, bool]] = []
-    for node in unit.once("conditions", lambda: [part for part in all_nodes(unit.tree) if isinstance(part, ast.If)]):
+    for node in unit.nodes.of(ast.If):
         if node.lineno <= line <= (node.end_lineno or node.lineno):
             last = node.body[-1].end_lineno or node.body[-1].lineno
             found += [(node.test, line <= last)] if line >= node.body[0].lineno else []
@@ -246,8 +245,8 @@ def first_value(event: Event, name: str) -> Place | None:
         return None
     unit, first = loops[0].place.unit, loops[0].place.line
     found: Place | None = None
-    for node in ast.walk(unit.tree):
-        if isinstance(node, ast.Assign) and node.lineno < first:
+    for node in unit.nodes.of(ast.Assign):
+        if node.lineno < first:
             targets = [ast.unparse(part) for target in node.targets for part in _flat_targets(target)]
             if name in targets and (found is None or node.lineno > found.line):
                 found = Place(unit, node)
@@ -262,10 +261,9 @@ def named_only(analysis: Analysis, method: str, others: frozenset[str] = frozens
     """The first statement that names a method and does not call it, `optimizer.zero_grad`, with what that means;
     `others` are owners that it does not matter for."""
     for unit in analysis.units if mentions(analysis, method) else ():
-        for node in all_nodes(unit.tree):
+        for node in unit.nodes.of(ast.Expr):
             if (
-                isinstance(node, ast.Expr)
-                and isinstance(node.value, ast.Attribute)
+                isinstance(node.value, ast.Attribute)
                 and node.value.attr == method
                 and ast.unparse(node.value.value) not in others
             ):

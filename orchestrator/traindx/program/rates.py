@@ -14,7 +14,7 @@ from traindx.program.machine import Frame
 from traindx.program.numeric import NotANumber, sets_key
 from traindx.program.queries import class_of, tests_around
 from traindx.program.values import Function, Items, Made, Method, Place, Plain, Scope, number
-from traindx.readers.code.syntax import all_nodes, name_of
+from traindx.readers.code.syntax import name_of
 
 _EPOCH = re.compile(r"(?:^|_)ep(?:och)?s?(?:_|$)|epoch", re.IGNORECASE)
 _STEP = re.compile(r"step|(?:^|_)it(?:er\w*)?(?:_|$)|update|batch", re.IGNORECASE)
@@ -124,10 +124,10 @@ def _written(analysis: Analysis, known: Mapping[str, float]) -> Iterator[OwnRate
 def _counts_milestones(function: Function, count: str) -> bool:
     """Whether what a function is given to count by goes up under conditions alone: `if it in STEPS: stage += 1`."""
     at = [part.arg for part in function.node.args.args if part.arg != "self"].index(count)
-    tree = function.unit.tree
-    calls = [part for part in all_nodes(tree) if isinstance(part, ast.Call) and name_of(part.func) == function.name]
+    nodes = function.unit.nodes
+    calls = [part for part in nodes.of(ast.Call) if name_of(part.func) == function.name]
     given = {part.id for call in calls for part in call.args[at : at + 1] if isinstance(part, ast.Name)}
-    raised = [part for part in all_nodes(tree) if isinstance(part, ast.AugAssign) and name_of(part.target) in given]
+    raised = [part for part in nodes.of(ast.AugAssign) if name_of(part.target) in given]
     return bool(raised) and all(tests_around(Place(function.unit, part)) for part in raised)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from traindx.program.library.recurrent import CELL, parts_of
 from traindx.program.values import Function, Instance, Items, Layer, Mapping, Method, Tensor, Value
+from traindx.readers.code.syntax import all_nodes
 
 if TYPE_CHECKING:
     from traindx.program.machine import Machine
@@ -41,8 +42,10 @@ def _goes_deeper(m: Machine, call: ast.Call) -> bool:
     loop = m.turns[-1].loop.node
     if not isinstance(loop, ast.For):
         return False
-    through = {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
-    return any(isinstance(part, ast.Name) and part.id in through for part in ast.walk(call.func))
+    if isinstance(call.func, ast.Name) and isinstance(loop.target, ast.Name):
+        return call.func.id == loop.target.id
+    through = {part.id for part in all_nodes(loop.target) if isinstance(part, ast.Name)}
+    return any(isinstance(part, ast.Name) and part.id in through for part in all_nodes(call.func))
 
 
 def _comes_from(m: Machine, node: ast.Assign, target: ast.Attribute, value: Value) -> bool:

@@ -7,7 +7,7 @@ import ast
 from traindx.program.trace import Loop
 from traindx.program.values import Made
 from traindx.readers.code.codeunit import CodeUnit
-from traindx.readers.code.syntax import all_nodes, name_of
+from traindx.readers.code.syntax import name_of
 
 
 def is_one_epoch(made: Made, at: int, name: str, loop: Loop) -> bool:
@@ -31,7 +31,7 @@ def _meant(unit: CodeUnit, node: ast.expr | None) -> ast.expr | None:
         return node
     found = [
         part.value
-        for part in all_nodes(unit.tree)
-        if isinstance(part, ast.Assign) and any(isinstance(t, ast.Name) and t.id == node.id for t in part.targets)
+        for part in unit.nodes.of(ast.Assign)
+        if any(isinstance(t, ast.Name) and t.id == node.id for t in part.targets)
     ]
     return found[0] if len(found) == 1 else None

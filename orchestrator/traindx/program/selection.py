@@ -59,17 +59,13 @@ def _picking_lines(unit: CodeUnit) -> list[int]:
 def choosing_functions(units: Iterable[CodeUnit], called: frozenset[str]) -> frozenset[str]:
     """The functions among those called that return a choice of columns: their names."""
     likely = (unit for unit in units if not unit.names.isdisjoint(CHOOSING))
-    functions = (node for unit in likely for node in unit.once("functions", partial(_functions, unit)))
+    functions = (node for unit in likely for node in unit.nodes.of(ast.FunctionDef))
     return frozenset(
         node.name
         for node in functions
         if node.name in called
         and any(isinstance(part, ast.Call) and _called(part) in CHOOSING for part in all_nodes(node))
     )
-
-
-def _functions(unit: CodeUnit) -> list[ast.FunctionDef]:
-    return [node for node in all_nodes(unit.tree) if isinstance(node, ast.FunctionDef)]
 
 
 def selections(body: Sequence[ast.stmt], choosers: frozenset[str] = frozenset()) -> Iterator[Selection]:

@@ -125,7 +125,10 @@ def _of_items(owner: Items, key: Value) -> Value:
     at = key.value if isinstance(key, Plain) else None
     if isinstance(at, int) and -len(owner.items) <= at < len(owner.items) and (not owner.more or at >= 0):
         return owner.items[at]
-    return owner.items[0] if owner.items else UNKNOWN
+    found = owner.items[0] if owner.items else UNKNOWN
+    if isinstance(found, Tensor) and "batched" in found.marks and isinstance(at, int):
+        return Tensor(marks=frozenset({"batched"}))  # another part of the batch need not be like the one that is known
+    return found
 
 
 def _of_mapping(m: Machine, owner: Mapping, key: Value, node: ast.Subscript) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 from itertools import count
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from traindx.program.ranges import Range
@@ -140,8 +141,10 @@ class Tensor(Value):
     def but(self, **changes: Any) -> Tensor:
         """The same tensor with some fields changed; written out, because it is most of what is done to tensors."""
         made = object.__new__(Tensor)
-        for name, read, write in _FIELDS:
-            write(made, changes[name] if name in changes else read(self))
+        for write, value in zip(_WRITES, _READ(self), strict=True):
+            write(made, value)
+        for name, value in changes.items():
+            _WRITE[name](made, value)
         return made
 
     def marked(self, *marks: str) -> Tensor:
@@ -149,7 +152,9 @@ class Tensor(Value):
         return self.but(marks=self.marks | frozenset(marks))
 
 
-_FIELDS = [(name, slot.__get__, slot.__set__) for name in Tensor.__slots__ for slot in [vars(Tensor)[name]]]
+_WRITE = {name: vars(Tensor)[name].__set__ for name in Tensor.__slots__}
+_WRITES = tuple(_WRITE.values())
+_READ = attrgetter(*Tensor.__slots__)
 
 
 @dataclass(slots=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from traindx.contract import Citation, Fact, Signal
+from traindx.contract import Citation, Fact, Signal, SignalKind
 from traindx.definitions.rules import ErrorPattern
 from traindx.detectors.citing import cite_line
 from traindx.detectors.errors.root import EXCEPTION, Logged, Reading, first_cause, read
@@ -19,8 +19,8 @@ from traindx.vocabulary.exceptions import known_exceptions
 
 AROUND = 3
 """lines of code that are shown on each side of the one that raised"""
-SIGNALS = {
-    **{one.name: one.means for one in error_patterns() if one.role in {"root", "cascade"}},
+SIGNALS: dict[str, str | SignalKind] = {
+    **{one.name: SignalKind(one.means, group=one.group) for one in error_patterns() if one.role in {"root", "cascade"}},
     "error-unexplained": "the run ended with an exception that matches no known error family",
     "error-survived": "an error after which the run went on, or of which it says that it goes on",
     "run-ended-by-error": "the last thing the run printed is an error",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite_code
 from traindx.readers.code.codeunit import CodeUnit
-from traindx.readers.code.syntax import bodies, name_of
+from traindx.readers.code.syntax import name_of
 
 SIGNALS = {"optimizer-before-adapter": "the optimizer is built before the adapter, and holds none of its weights"}
 _ADAPTING = {"get_peft_model", "add_adapter", "inject_adapter_in_model", "inject_lora", "mark_only_lora_as_trainable"}
@@ -17,7 +17,7 @@ _ADAPTING = {"get_peft_model", "add_adapter", "inject_adapter_in_model", "inject
 def detect(code: Sequence[CodeUnit]) -> list[Signal]:
     """The line that builds the optimizer, with the later one that puts the adapter in."""
     for unit in code:
-        for body in bodies(unit.tree):
+        for body in unit.bodies:
             built = [row for row in _calls(body) if _takes_parameters(row)]
             adapted = [row for row in _calls(body) if name_of(row.func) in _ADAPTING]
             early = [row for row in built if adapted and row.lineno < adapted[0].lineno]

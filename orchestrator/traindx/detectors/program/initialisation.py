@@ -124,7 +124,7 @@ def _statements(found: list[list[Event]]) -> list[list[Event]]:
 
 def _measured(events: Sequence[Event], rectified: bool) -> Initialisation | None:
     """What one statement does to all that it is done to; None where it sets no weights."""
-    names = _chosen(events[0].place)
+    names = _chosen(events[0])
     row = Initialisation(path="", line=0, text="", spread=None, constant=False)
     biases = [event for event in events if _is_low_bias(event)]
     weights = [event for event in events if _is_weight(event)]
@@ -212,10 +212,17 @@ def _asked_classes(place: Place) -> list[str]:
     return found
 
 
-def _chosen(place: Place) -> frozenset[str]:
+def _chosen(event: Event) -> frozenset[str]:
     """What the names hold for which alone a statement is meant: `if "proj" in name:`."""
-    words = {word for test, holds in tests_around(place) if holds for word in _texts(test)}
-    return frozenset(word for word in words if word.strip(".") not in _ANY_LAYER)
+    words = {word for test, holds in tests_around(event.place) if holds for word in _texts(test)}
+    # Which of several ways is taken has to be known.
+    settled = not event.guards
+    return frozenset(word for word in words if word.strip(".") not in _ANY_LAYER and not (settled and _is_a_way(word)))
+
+
+def _is_a_way(word: str) -> bool:
+    """Whether a word chooses how weights are set, not which: `if kind == "constant":`."""
+    return len(word) > 3 and any(word in name for name in SETTING)
 
 
 def _texts(test: ast.expr) -> set[str]:

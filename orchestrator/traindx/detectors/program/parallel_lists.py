@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from traindx.contract import Fact, Signal, SignalKind
 from traindx.detectors.citing import cite_code
 from traindx.readers.code.codeunit import CodeUnit
-from traindx.readers.code.syntax import bodies, name_of
+from traindx.readers.code.syntax import name_of
 
 SIGNALS = {
     "one-list-shuffled": SignalKind(
@@ -23,7 +23,7 @@ _PAIRING = {"zip", "TensorDataset", "train_test_split", "fit", "from_tensor_slic
 def detect(code: Sequence[CodeUnit]) -> list[Signal]:
     """`texts` and `labels` made from the same rows, `random.shuffle(texts)`, and both used together afterwards."""
     for unit in code:
-        for body in bodies(unit.tree):
+        for body in unit.bodies:
             found = _in_body(body)
             if found is not None:
                 shuffled, other, call, use = found

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from traindx.contract import Fact, Signal, Value
 from traindx.detectors.citing import cite_line
+from traindx.detectors.program.masked_rows import MaskedRow
 from traindx.detectors.program.squares import is_sum_of_squares
 from traindx.program.analysis import Analysis
 from traindx.program.library.mathematics import PARTIAL
@@ -175,10 +176,12 @@ def _is_asked(event: Event, operand: ast.expr | None) -> bool:
     return bool(told) and any(told in ast.unparse(test) for test in asked)
 
 
-def detect(events: Sequence[Event], found: Sequence[Unguarded]) -> list[Signal]:
+def detect(events: Sequence[Event], found: Sequence[Unguarded], masked: Sequence[MaskedRow] = ()) -> list[Signal]:
     """What the unguarded operations of the code say, or that there are none."""
     if found:
         return [_signal(found)]
+    if masked:
+        return [_masked(masked[0])]
     guarded = next((event for event in events if _is_guarded(event)), None)
     return [_clean(guarded.place.unit)] if guarded is not None else []
 
@@ -199,6 +202,20 @@ def _signal(found: Sequence[Unguarded]) -> Signal:
         "math_operation": first.operation,
         "math_text": first.text,
         "math_column": first.column,
+    }
+    return Signal(id="math-unguarded", claim=claim, citations=places, facts=facts)
+
+
+def _masked(row: MaskedRow) -> Signal:
+    claim = f"`{row.filled.quote}` may mask a row whole, and the softmax of nothing but minus infinity is NaN"
+    places = [
+        cite_line(place.unit.path, place.unit.file_line(place.line), told, place.quote)
+        for place, told in ((row.filled, "fills with minus infinity"), (row.softmax, "the softmax over what is left"))
+    ]
+    facts: dict[str, Fact] = {
+        "mask_place": row.filled.text,
+        "math_place": row.filled.text,
+        "math_text": row.filled.quote,
     }
     return Signal(id="math-unguarded", claim=claim, citations=places, facts=facts)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from traindx.contract import Fact
 from traindx.diagnosis.changes import rewritings
@@ -12,7 +12,9 @@ from traindx.diagnosis.changes.spelling import respelled
 from traindx.diagnosis.changes.unified import LARGEST, in_notebook, unified
 from traindx.diagnosis.changes.wanted import NewValue, Patched, Wanted
 from traindx.errors import TraindxError
+from traindx.program.families import relatives
 from traindx.readers import Run
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.literals import code_settings
 from traindx.readers.code.notebooks import read_notebook
 from traindx.readers.code.units import NotPython, parse_text
@@ -90,7 +92,7 @@ def _settings(path: str, text: str) -> Counter[tuple[str, Fact]]:
 
 
 def _rewritten(wanted: Wanted, run: Run) -> Patched:
-    made = rewritings.rewrite(wanted.code, run.code, wanted.facts)
+    made = rewritings.rewrite(wanted.code, _concerned(run, wanted.facts), wanted.facts)
     text, unit = _text(run, made.unit.path), made.unit
     source = unit.notebook.code if unit.notebook else text
     lines = source.split("\n")
@@ -109,6 +111,13 @@ def _rewritten(wanted: Wanted, run: Run) -> Patched:
         new = {number: [row.rstrip("\r") for row in rows] for number, rows in new.items()}
     diff = unified(unit.path, text, new)
     return Patched(diff=diff, did=made.did) if diff else Patched(why_not=f"a line of `{unit.path}` is too long to show")
+
+
+def _concerned(run: Run, facts: Mapping[str, Fact]) -> Sequence[CodeUnit]:
+    """The files that belong to the places that facts name, `model.py:12`; all of them where no fact names any."""
+    known = run.kept("relatives", lambda: relatives(run.code))
+    named = (str(value).partition(":")[0].partition(",")[0] for value in facts.values())
+    return next((known[path] for path in named if path in known), run.code)
 
 
 def _text(run: Run, path: str) -> str:

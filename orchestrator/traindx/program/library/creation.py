@@ -115,7 +115,8 @@ def joined(m: Machine, name: str, call: Call) -> Value:
         "overlapping",
         permutations.AGAIN,
     }
-    if permutations.AGAIN in marks and len(parts) > 1 and parts[0].origin & parts[-1].origin:
+    index = all(part.shape is not None and len(part.shape) == 1 and not part.deps for part in parts)
+    if permutations.AGAIN in marks and len(parts) > 1 and (index or parts[0].origin & parts[-1].origin):
         marks |= {"with-copies"}
     deep = [part for part in parts if part.deps]
     if deep and all("affine" in part.marks for part in deep):

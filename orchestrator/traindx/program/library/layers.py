@@ -188,7 +188,7 @@ def _applied(m: Machine, layer: Layer | Instance, call: Call) -> Value:
         if ACTIVATING[kind] in SQUASHING:
             m.trace.events[-1].facts["layer"] = layer
         if ACTIVATING[kind].endswith("softmax"):
-            m.trace.events[-1].facts["dim"] = whole(dim)
+            m.trace.events[-1].facts |= {"dim": whole(dim), "module": layer}
             m.trace.events[-1].place = applied_at(m, layer, call)
         return made.but(act_dim=whole(dim), act_at=applied_at(m, layer, call))
     if kind in PASSING or DROPOUTS.match(kind):

@@ -10,7 +10,7 @@ from traindx.program import ranges
 from traindx.program.guessing import keeps_from_the_edge
 from traindx.program.library.transfer import AFTER, EXTREMES, MADE, Given, arithmetic, range_of
 from traindx.program.ranges import ANY, INF, Range
-from traindx.program.values import Guess, Items, Plain, Tensor, Value, number
+from traindx.program.values import Guess, Items, Plain, Tensor, Value, number, whole
 
 if TYPE_CHECKING:
     from traindx.program.calling import Call
@@ -95,7 +95,10 @@ def _after(m: Machine, name: str, owner: Value, args: Given, call: Call, value: 
     step = AFTER.get(name)
     if step is None:
         return value
-    found = step(range_of(owner), args, call)
+    given = range_of(owner)
+    if given.peak > -INF and _along_another(owner, args, call):
+        given = replace(given, peak=-INF)  # of shares, one is large along their own axis alone
+    found = step(given, args, call)
     if name in EXTREMES and (not args or not isinstance(args[0], Tensor)):
         found = replace(found, highest_of=owner if name != "min" else None)
     if plain and found.kind:
@@ -105,6 +108,14 @@ def _after(m: Machine, name: str, owner: Value, args: Given, call: Call, value: 
     ):
         found = replace(found, kind="statistics")
     return ranged(value, found)
+
+
+def _along_another(owner: Value, args: Given, call: Call) -> bool:
+    """Whether shares are put together along an axis that they do not add up to one along."""
+    dim = whole(call.keywords.get("dim", call.keywords.get("axis", args[0] if args else None)))
+    if not isinstance(owner, Tensor) or owner.act_dim is None or dim is None or owner.shape is None:
+        return False
+    return dim % max(1, len(owner.shape)) != owner.act_dim % max(1, len(owner.shape))
 
 
 def _partial(m: Machine, name: str, owner: Value, args: Given, call: Call, node: ast.expr | None) -> None:

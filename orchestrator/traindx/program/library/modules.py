@@ -196,7 +196,10 @@ def depends_on_mode(layer: Layer) -> bool:
         share = layer.keywords.get("dropout")
         if layer.kind.startswith("Transformer"):
             return not (isinstance(share, Plain) and share.value == 0)
-        return isinstance(share, Plain) and isinstance(share.value, int | float) and share.value > 0
+        drops = isinstance(share, Plain) and isinstance(share.value, int | float) and share.value > 0
+        given = layer.keywords.get("num_layers", layer.args[2] if len(layer.args) > 2 else Plain(1))
+        # The dropout of a recurrent layer stands between its layers: a single one has none.
+        return drops and not (isinstance(given, Plain) and given.value == 1)
     return layer.kind.startswith(("BatchNorm", "SyncBatchNorm", "LazyBatchNorm"))
 
 

@@ -25,7 +25,7 @@ from traindx.program.finding import Finding
 from traindx.program.queries import mentions, steps
 from traindx.program.trace import tensor_of
 from traindx.program.values import Layer, Made, Parameters, Place
-from traindx.readers.code.syntax import all_nodes, name_of
+from traindx.readers.code.syntax import name_of
 
 ID = "adapter-not-training"
 SAYS = ("proven", "suspected")
@@ -82,20 +82,18 @@ def _loaded_frozen(place: Place) -> bool:
 
 def _adapted_again(place: Place) -> bool:
     """Whether a new adapter may be put on top; in the other branch of the same condition it is another run's."""
-    nodes = all_nodes(place.unit.tree)
+    nodes = place.unit.nodes
     either = [
         {id(part) for row in other for part in ast.walk(row)}
-        for node in nodes
-        if isinstance(node, ast.If)
+        for node in nodes.of(ast.If)
         for one, other in ((node.body, node.orelse), (node.orelse, node.body))
         if any(part is place.node for row in one for part in ast.walk(row))
     ]
     return any(
-        isinstance(node, ast.Call)
-        and name_of(node.func) == "get_peft_model"
+        name_of(node.func) == "get_peft_model"
         and node.lineno > place.line
         and not any(id(node) in ids for ids in either)
-        for node in nodes
+        for node in nodes.of(ast.Call)
     )
 
 

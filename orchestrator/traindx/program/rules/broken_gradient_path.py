@@ -25,7 +25,7 @@ from traindx.program.queries import steps
 from traindx.program.reach import unreached
 from traindx.program.trace import Trace, tensor_of
 from traindx.program.values import Cut, Made, Place, Tensor
-from traindx.readers.code.syntax import all_nodes
+from traindx.readers.code.syntax import name_of
 
 ID = "broken-gradient-path"
 _ASKED = re.compile(r"loss|dice|iou|jaccard|tversky|f1|focal|penalt", re.IGNORECASE)
@@ -139,7 +139,7 @@ def _lost_terms(analysis: Analysis) -> Iterator[Finding]:
             cut = row.facts.get("cut")
             if row.kind != "lost-term" or not isinstance(cut, Cut) or id(cut.place.node) in done:
                 continue
-            if cut.by in _MEANT and not (cut.by == "a comparison" and _ASKED.search(_function_around(cut.place))):
+            if cut.by in _MEANT and not _asked(cut, row.place):
                 continue
             done.add(id(cut.place.node))
             yield Finding(
@@ -151,12 +151,27 @@ def _lost_terms(analysis: Analysis) -> Iterator[Finding]:
             )
 
 
+def _asked(cut: Cut, added: Place) -> bool:
+    """Whether what was cut is meant to teach something all the same: a threshold in a function of a loss, and a loss
+    that is computed from what was detached on its way in, `memory.loss(features.detach(), y)`.
+    """
+    if cut.by == "a comparison":
+        return _ASKED.search(_function_around(cut.place)) is not None
+    names = {name_of(part) for part in ast.walk(added.node)}
+    for row in added.unit.nodes.of(ast.Assign) if cut.place.unit is added.unit else ():
+        inner = [part for part in ast.walk(row.value) if isinstance(part, ast.Call) and part is not cut.place.node]
+        fed = any(cut.place.node in {*part.args} for part in inner if _ASKED.search(name_of(part.func)))
+        if fed and any(name_of(target) in names and _ASKED.search(name_of(target)) for target in row.targets):
+            return True
+    return False
+
+
 def _function_around(place: Place) -> str:
     """The name of the innermost function that a place stands in."""
     inside = [
         node
-        for node in all_nodes(place.unit.tree)
-        if isinstance(node, ast.FunctionDef) and node.lineno <= place.line <= (node.end_lineno or node.lineno)
+        for node in place.unit.nodes.of(ast.FunctionDef)
+        if node.lineno <= place.line <= (node.end_lineno or node.lineno)
     ]
     return max(inside, key=lambda node: node.lineno).name if inside else ""
 

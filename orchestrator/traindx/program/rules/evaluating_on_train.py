@@ -22,6 +22,7 @@ from traindx.program.analysis import Analysis
 from traindx.program.feeding import fed_twice
 from traindx.program.finding import Finding
 from traindx.program.queries import pass_of, passes_with
+from traindx.program.split_names import unread_splits
 from traindx.program.streams import LOADER
 from traindx.program.trace import Trace
 from traindx.program.values import UNKNOWN, Instance, Items, Made, Plain, Stream, Tensor, Value, is_none, text
@@ -52,6 +53,14 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 also=((same[0].place, "the training loader"),) if same[0].place is not None else (),
             )
     yield from _handed_over(analysis)
+    for row in unread_splits(analysis.units):
+        yield Finding(
+            ID,
+            row.chosen,
+            f"`{row.function}` chooses its data without looking at `{row.parameter}`: every part is the same data",
+            facts={"loader": f"what `{row.function}` gives", "loader_place": row.chosen.text},
+            also=((row.asked, "asks for a part that is not trained on"),),
+        )
     held = [made for made in loaders if _is_held(made)]
     if not any(_written(made) in looped for made in held):
         yield from _instead(trace, trained, held, learning)

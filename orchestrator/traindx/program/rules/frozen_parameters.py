@@ -25,7 +25,6 @@ from traindx.program.library.layers import frozen
 from traindx.program.queries import is_true, mentions, module_layers, spelled, steps
 from traindx.program.trace import Event, tensor_of
 from traindx.program.values import Items, Layer, Made, Parameters, Place, Plain, is_none
-from traindx.readers.code.syntax import all_nodes
 
 ID = "frozen-parameters"
 _MISSPELLED = frozenset(
@@ -200,8 +199,8 @@ def _misspelled(analysis: Analysis) -> Iterator[Finding]:
         return
     for unit in analysis.units:
         for name in sorted(_MISSPELLED & unit.names):
-            for node in all_nodes(unit.tree):
-                if not isinstance(node, ast.Assign) or getattr(node.targets[0], "attr", "") != name:
+            for node in unit.nodes.of(ast.Assign):
+                if getattr(node.targets[0], "attr", "") != name:
                     continue
                 if not (isinstance(node.value, ast.Constant) and node.value.value is True):
                     continue
@@ -228,8 +227,8 @@ def _never_thawed(analysis: Analysis) -> Iterator[Finding]:
         around = next(
             (
                 node
-                for node in all_nodes(event.place.unit.tree)
-                if isinstance(node, ast.If) and any(part is event.place.node for part in ast.walk(node.test))
+                for node in event.place.unit.nodes.of(ast.If)
+                if any(part is event.place.node for part in ast.walk(node.test))
             ),
             None,
         )

@@ -16,7 +16,7 @@ its own.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
@@ -44,7 +44,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         path = str(event.facts.get("path", name)).split(".")
         if any(_emptied(analysis, part) for part in path) or _cleared(trace, path[1:]):
             continue
-        place = _put_at(trace, event) or _kept_at(event, name) or _elsewhere(analysis, name) or event.place
+        place = _put_at(trace, event) or _kept_at(event, name) or _elsewhere(analysis, path) or event.place
         if place.text in told:
             continue
         told.add(place.text)
@@ -133,15 +133,24 @@ def _kept_at(event: Event, name: str) -> Place | None:
     return None
 
 
-def _elsewhere(analysis: Analysis, name: str) -> Place | None:
-    """The one statement of a function that was called which adds to the field."""
-    found = [
+def _elsewhere(analysis: Analysis, path: Sequence[str]) -> Place | None:
+    """The one statement of a function that was called which adds to the field, or to the table that it is an entry of:
+    `self.sums[key] += value` for `meter.sums.loss`.
+    """
+    for name in reversed(path[1:] or path):
+        found = _adding(analysis, name)
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def _adding(analysis: Analysis, name: str) -> list[Place]:
+    return [
         Place(function.unit, node)
         for function in {id(row.node): row for row in analysis.trace.functions}.values()
         for node in ast.walk(function.node)
         if _adds(node, name)
     ]
-    return found[0] if len(found) == 1 else None
 
 
 def _adds(node: ast.AST, name: str) -> bool:
@@ -157,4 +166,6 @@ def _adds(node: ast.AST, name: str) -> bool:
 def _last(node: ast.expr) -> str:
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         return str(node.slice.value)
+    if isinstance(node, ast.Subscript):
+        return _last(node.value)
     return str(getattr(node, "id", getattr(node, "attr", "")))

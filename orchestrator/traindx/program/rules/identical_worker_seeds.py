@@ -20,7 +20,8 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
-from traindx.program.values import Function, Instance, Items, Made, Place, Plain, Value
+from traindx.program.values import Class, Function, Instance, Items, Made, Place, Plain, Value
+from traindx.readers.code.syntax import all_nodes
 
 ID = "identical-worker-seeds"
 
@@ -87,6 +88,21 @@ def _of_the_module(reading: Function) -> Made | None:
     return None
 
 
+def _fields_read(cls: Class, reading: Function) -> set[str]:
+    """The fields that a method and the methods of its class that it calls go through."""
+    used: set[str] = set()
+    waiting, done = [reading], {id(reading.node)}
+    while waiting:
+        names = {node.attr for node in all_nodes(waiting.pop().node) if isinstance(node, ast.Attribute)}
+        used |= names
+        for name in names:
+            found = cls.find(name)
+            if isinstance(found, Function) and id(found.node) not in done:
+                done.add(id(found.node))
+                waiting.append(found)
+    return used
+
+
 def _own_generator(data: Value | None, depth: int = 3) -> Made | None:
     """A generator that a data set, or something that it keeps, draws samples with."""
     if not isinstance(data, Instance) or data.cls is None:
@@ -97,7 +113,7 @@ def _own_generator(data: Value | None, depth: int = 3) -> Made | None:
     shared = _of_the_module(reading)
     if shared is not None:
         return shared
-    used = {node.attr for node in ast.walk(reading.node) if isinstance(node, ast.Attribute)}
+    used = _fields_read(data.cls, reading)
     for name, value in data.fields.items():
         if name not in used:
             continue

@@ -24,7 +24,6 @@ from traindx.program.finding import Finding
 from traindx.program.name_order import sorted_as_text
 from traindx.program.trace import Event
 from traindx.program.values import Place, Tensor
-from traindx.readers.code.syntax import all_nodes
 
 ID = "label-corruption"
 
@@ -72,10 +71,9 @@ def _rebinds(event: Event) -> bool:
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return False
     return any(
-        isinstance(part, ast.Assign)
-        and part.value is node
+        part.value is node
         and any(isinstance(target, ast.Name) and target.id == node.value.id for target in part.targets)
-        for part in all_nodes(unit.tree)
+        for part in unit.nodes.of(ast.Assign)
     )
 
 

@@ -13,12 +13,14 @@ Equal shapes, squeezed or unsqueezed ones, shapes that are not known.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library.tensors import ENDS_IN_ONE, FLAT
 from traindx.program.values import Shape, Tensor, Value
+from traindx.readers.code.syntax import name_of
 
 ID = "loss-shape-broadcast"
 _ELEMENTWISE = {"mse", "l1", "smooth_l1", "gaussian", "poisson"}
@@ -33,6 +35,8 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             one, other = event.facts.get("prediction"), event.facts.get("target")
         else:
             one, other = event.facts["left"], event.facts["right"]
+            if _is_meant(event.place.node):
+                continue
         shapes = _clash(one, other)
         if shapes is None:
             continue
@@ -43,6 +47,18 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             f"the shapes {told} broadcast to a matrix: every prediction is compared with every target",
             facts={"loss_place": event.place.text, "shapes": told, "prediction_shape": _said(shapes[0])},
         )
+
+
+def _is_meant(node: ast.AST) -> bool:
+    """Whether a side of a difference is given its new axis right there: `d.unsqueeze(-1) - centres`."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and name_of(part.func) in {"unsqueeze", "expand_dims", "expand"}:
+            return True
+        if isinstance(part, ast.Subscript):
+            index = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
+            if any(isinstance(one, ast.Constant) and one.value is None for one in index):
+                return True
+    return False
 
 
 def _clash(one: Value | None, other: Value | None) -> tuple[Shape, Shape] | None:

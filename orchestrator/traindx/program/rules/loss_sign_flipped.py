@@ -25,7 +25,7 @@ from traindx.program.finding import Finding
 from traindx.program.queries import class_of, is_true, steps, surely_reaches
 from traindx.program.trace import Event, Trace, tensor_of
 from traindx.program.values import Made, Place, Tensor
-from traindx.readers.code.syntax import all_nodes, name_of
+from traindx.readers.code.syntax import name_of
 
 ID = "loss-sign-flipped"
 _MEANT = re.compile(r"cost|loss|regret|penal|alpha|temp|coef|neg|minus", re.IGNORECASE)
@@ -156,9 +156,8 @@ def _statement(event: Event) -> Place:
     name = node.func.value.id if _is_method(node) else ""
     found = [
         part
-        for part in all_nodes(event.place.unit.tree)
-        if isinstance(part, ast.Assign)
-        and part.lineno <= event.place.line
+        for part in event.place.unit.nodes.of(ast.Assign)
+        if part.lineno <= event.place.line
         and any(isinstance(target, ast.Name) and target.id == name for target in part.targets)
     ]
     return Place(event.place.unit, max(found, key=lambda part: part.lineno)) if found and name else event.place
@@ -234,20 +233,19 @@ def _owned(node: ast.Call) -> int:
 
 def _joined(term: Place) -> Place:
     """Where the lower of a term and its clipped twin is taken, `torch.min(one, two)`; the term itself if nowhere."""
-    nodes = all_nodes(term.unit.tree)
+    nodes = term.unit.nodes
     name = next(
         (
             name_of(node.targets[0])
-            for node in nodes
-            if isinstance(node, ast.Assign) and any(part is term.node for part in ast.walk(node.value))
+            for node in nodes.of(ast.Assign)
+            if any(part is term.node for part in ast.walk(node.value))
         ),
         "",
     )
     found = [
         node
-        for node in nodes
-        if isinstance(node, ast.Call)
-        and name_of(node.func) in {"min", "minimum"}
+        for node in nodes.of(ast.Call)
+        if name_of(node.func) in {"min", "minimum"}
         and node.lineno > term.line
         and any(isinstance(part, ast.Name) and part.id == name for given in node.args for part in ast.walk(given))
     ]

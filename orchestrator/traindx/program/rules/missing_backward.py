@@ -22,7 +22,6 @@ from traindx.program.finding import Finding
 from traindx.program.queries import handed_out, mentions, named_only, named_place, steps
 from traindx.program.trace import Event
 from traindx.program.values import Made, Place, Tensor
-from traindx.readers.code.syntax import all_nodes
 
 ID = "missing-backward"
 _TRAINERS = {"Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer", "PPOTrainer", "RewardTrainer"}
@@ -103,7 +102,7 @@ def _overridden(analysis: Analysis) -> Iterator[Finding]:
     for unit in analysis.units:
         if "training_step" not in unit.source or "Trainer" not in unit.source:
             continue
-        for cls in (node for node in all_nodes(unit.tree) if isinstance(node, ast.ClassDef)):
+        for cls in unit.nodes.of(ast.ClassDef):
             bases = {ast.unparse(base).rpartition(".")[2] for base in cls.bases}
             step = next((part for part in cls.body if getattr(part, "name", "") == "training_step"), None)
             if not bases & _TRAINERS or not isinstance(step, ast.FunctionDef):

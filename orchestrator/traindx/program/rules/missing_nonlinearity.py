@@ -23,7 +23,6 @@ from traindx.program.finding import Finding
 from traindx.program.library import keras, keras_models
 from traindx.program.trace import Event, Trace
 from traindx.program.values import Layer, Place, Plain, Tensor, Value, whole
-from traindx.readers.code.syntax import all_nodes
 
 ID = "missing-nonlinearity"
 _ACTIVATING = re.compile(r"act|relu|gelu|tanh|sigmoid|silu|softplus|elu")
@@ -103,8 +102,8 @@ def _never_reached(trace: Trace) -> Place | None:
         around = next(
             (
                 node
-                for node in all_nodes(event.place.unit.tree)
-                if isinstance(node, ast.If) and any(part is event.place.node for part in ast.walk(node.test))
+                for node in event.place.unit.nodes.of(ast.If)
+                if any(part is event.place.node for part in ast.walk(node.test))
             ),
             None,
         )

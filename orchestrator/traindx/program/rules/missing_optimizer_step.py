@@ -2,7 +2,7 @@
 
 ## What it finds
 An optimizer over layers that a backward pass reaches in a loop, and no step of it anywhere; a step that waits for more
-batches than an epoch has.
+batches than an epoch has; new weights of a functional step that the loop does not keep.
 
 ## Why it matters
 Nothing changes the weights: the loss is noise around its first value.
@@ -19,6 +19,7 @@ from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
+from traindx.program.functional import lost_updates
 from traindx.program.queries import handed_out, named_only, named_place, surely_reaches, touches
 from traindx.program.trace import Event, Trace
 from traindx.program.values import Made, Place, Plain
@@ -31,8 +32,8 @@ ID = "missing-optimizer-step"
 def check(analysis: Analysis) -> Iterator[Finding]:
     """Look at every optimizer that is made."""
     trace = analysis.trace
-    yield from _thrown_away(analysis)
-    yield from _never_carried(analysis)
+    thrown = list(_thrown_away(analysis))
+    yield from thrown or _never_carried(analysis)
     stepped = [event.subject for event in trace.of("step")]
     if trace.of("overwritten") or not analysis.whole:
         return
@@ -71,12 +72,22 @@ def check(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _thrown_away(analysis: Analysis) -> Iterator[Finding]:
-    """`optax.apply_updates(params, updates)` gives new parameters; as a statement of its own it changes nothing."""
+    """`optax.apply_updates(params, updates)` gives new parameters, and as a statement of its own changes nothing; as
+    does a training step whose new state the loop does not keep: `_, metrics = step(state, batch)`.
+    """
+    for row in lost_updates(analysis.units):
+        yield Finding(
+            ID,
+            row.call,
+            f"`{row.step}` returns the new weights, and they are thrown away: the next iteration begins with the same"
+            f" `{row.given}`",
+            facts={"lost_place": row.call.text, "lost_step": row.step, "lost_state": row.given},
+        )
     for unit in analysis.units:
         if "apply_updates" not in unit.names:
             continue
-        for node in ast.walk(unit.tree):
-            call = node.value if isinstance(node, ast.Expr) else None
+        for node in unit.nodes.of(ast.Expr):
+            call = node.value
             if isinstance(call, ast.Call) and _is_optax(call.func, unit):
                 place = Place(unit, node)
                 yield Finding(
@@ -115,8 +126,8 @@ def _never_carried(analysis: Analysis) -> Iterator[Finding]:
 def _schedulers(analysis: Analysis) -> Iterator[str]:
     """The names of what is made of a class of schedulers: they step as well."""
     for unit in analysis.units:
-        for node in ast.walk(unit.tree):
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+        for node in unit.nodes.of(ast.Assign):
+            if isinstance(node.value, ast.Call):
                 made = name_of(node.value.func)
                 if made.endswith("LR") or "chedule" in made or "Plateau" in made or "GradScaler" in made:
                     yield from map(ast.unparse, node.targets)
@@ -125,9 +136,8 @@ def _schedulers(analysis: Analysis) -> Iterator[str]:
 def _never(trace: Trace) -> Event | None:
     """A condition around a step that no batch of an epoch meets."""
     for event in trace.of("never"):
-        tree = event.place.unit.tree
-        for node in ast.walk(tree):
-            if isinstance(node, ast.If) and node.test is event.place.node:
+        for node in event.place.unit.nodes.of(ast.If):
+            if node.test is event.place.node:
                 called = {getattr(part.func, "attr", "") for part in ast.walk(node) if isinstance(part, ast.Call)}
                 if "step" in called:
                     return event

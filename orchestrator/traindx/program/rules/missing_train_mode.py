@@ -46,17 +46,20 @@ def check(analysis: Analysis) -> Iterator[Finding]:
         left = _left(trace.events[: event.at])
         if left is None:
             continue
+        inside = number not in started and _begun_and_left(trace.events[: event.at], left, event)
+        begun = number in started or inside
         named = named_only(analysis, "train")
         yield Finding(
             ID,
             left.place,
             f"`eval()` is called here, and the training pass at {event.place.text} runs without `train()` after it",
-            proven=number in started and bool(left.turns),
+            proven=begun and bool(left.turns),
             facts={
                 "eval_place": left.place.text,
                 "forward_place": event.place.text,
                 "mode_layer": passive[0].kind,
                 "model": called(event),
+                **({"within": event.place.text} if inside else {}),
                 **named_place(named),
             },
             also=(
@@ -71,6 +74,16 @@ def _entered(before: list[Event]) -> list[Event]:
     """The last time that training mode was entered."""
     entered = [event for event in before if event.kind == "mode" and is_true(event.facts.get("on"))]
     return entered[-1:]
+
+
+def _begun_and_left(before: list[Event], left: Event, event: Event) -> bool:
+    """Whether training mode was entered before, and an evaluation every so many batches, in the loop over batches
+    itself, leaves it: what follows in the same iteration trains in evaluation mode.
+    """
+    entered = _entered(before[: left.at])
+    inside = left.path[: len(event.path)] == event.path and bool(left.guards)
+    evaluates = any(row.kind == "forward" and not row.grad for row in before[left.at :])
+    return bool(entered) and len(entered[0].path) < len(left.path) and inside and evaluates
 
 
 def _left(before: list[Event]) -> Event | None:

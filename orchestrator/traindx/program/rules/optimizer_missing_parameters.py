@@ -75,21 +75,26 @@ def check(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _replaced_later(analysis: Analysis) -> Iterator[Finding]:
-    """A layer that was made and put into a model of a library after every optimizer: none can hold it."""
+    """A layer that was made and put into a model of a library after every optimizer, or a model that takes the place of
+    the one that an optimizer was made for: none can hold it.
+    """
     trace = analysis.trace
     built = trace.of("optimizer")
     known = {id(event.subject) for event in built}
     stepping = [events[0] for events in steps(trace).values()]
     if not built or not stepping or any(id(event.subject) not in known for event in stepping):
         return
-    if mentions(analysis, "add_param_group", "param_groups", "load_state_dict") or handed_out(trace, built[-1].subject):
+    if mentions(analysis, "add_param_group", "param_groups") or handed_out(trace, built[-1].subject):
         return
     made = {event.subject.number: event.at for event in trace.of("layer") if isinstance(event.subject, Layer)}
     for put in trace.of("module-set"):
         inner = module_layers(analysis, put.facts["value"])
         late = bool(inner) and all(made.get(number, 0) > built[-1].at for number in inner)
         library = isinstance(put.subject, Layer) and put.subject.kind == "pretrained"
-        if not late or not library or put.guards or any(frozen(trace.layers[number]) for number in inner):
+        is_new = library and not mentions(analysis, "load_state_dict")
+        if not late or put.guards or not (is_new or _took_over(analysis, put)):
+            continue
+        if any(frozen(trace.layers[number]) for number in inner):
             continue
         backward = next((row for row in trace.events[put.at :] if row.kind == "backward"), None)
         value = tensor_of(backward) if backward is not None else None
@@ -104,6 +109,17 @@ def _replaced_later(analysis: Analysis) -> Iterator[Finding]:
             also=((place, "made before, from the layers of then"),),
         )
         return
+
+
+def _took_over(analysis: Analysis, put: Event) -> bool:
+    """Whether what was under the same name before is trained by an optimizer that was made for it."""
+    trace = analysis.trace
+    same = [
+        row for row in trace.of("module-set") if row.subject is put.subject and row.facts["name"] == put.facts["name"]
+    ]
+    before = [module_layers(analysis, row.facts["value"]) for row in same if row.at < put.at]
+    held: frozenset[int] = frozenset().union(*(made.layers for made in trace.optimizers if made.known))
+    return bool(before) and bool(before[-1] & held)
 
 
 def _stepped_after(trace: Trace, backward: Event, other: Made) -> Made:

@@ -25,7 +25,6 @@ from traindx.program.queries import class_of
 from traindx.program.selection import CHOOSING, Selection, choosing_functions, picks_columns, selections
 from traindx.program.values import Made, Place, Tensor
 from traindx.readers.code.codeunit import CodeUnit
-from traindx.readers.code.syntax import bodies
 
 ID = "preprocessing-leakage"
 
@@ -53,7 +52,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
 
 def _selections(unit: CodeUnit, choosers: frozenset[str]) -> list[Selection]:
     """The selections among the statements of a module, and among those of each function."""
-    blocks = (block for block in bodies(unit.tree) if picks_columns(unit, block))
+    blocks = (block for block in unit.bodies if picks_columns(unit, block))
     return [found for block in blocks for found in selections(block, choosers)]
 
 

@@ -2,9 +2,10 @@
 
 ## What it finds
 A schedule whose length is given in epochs and that steps once per batch; one whose length is given in batches and that
-steps once per epoch; a warm-up that is longer than the run, because it counts epochs; a schedule as long as one epoch
-that steps through all of them; a scheduler that steps before the optimizer in every iteration; `ReduceLROnPlateau` that
-takes the rise of an accuracy, or the fall of a loss, for no progress.
+steps once per epoch; one that counts updates of accumulated gradients and steps in every batch; a warm-up that is
+longer than the run, because it counts epochs; a schedule as long as one epoch that steps through all of them; a
+scheduler that steps before the optimizer in every iteration; `ReduceLROnPlateau` that takes the rise of an accuracy, or
+the fall of a loss, for no progress.
 
 ## Why it matters
 A schedule meant for the whole run is over within the first epoch, or hardly begins.
@@ -26,6 +27,7 @@ from traindx.program.finding import Finding
 from traindx.program.queries import class_of
 from traindx.program.schedule_lengths import is_one_epoch
 from traindx.program.trace import Event, Loop, Trace
+from traindx.program.update_lengths import counted_in_updates
 from traindx.program.values import Made, Place, Plain, Value, number, text
 
 ID = "scheduler-misuse"
@@ -57,6 +59,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             continue
         found = (
             _rate(made, event, training, trace)
+            or _in_updates(made, event, trace)
             or _one_epoch_long(made, event, training)
             or _plateau(made, event)
             or _early(trace.events, event)
@@ -90,6 +93,15 @@ def _rate(made: Made, event: Event, training: set[int], trace: Trace) -> Finding
     if per_epoch and _never_warm(made, epochs):
         return _finding(made, event, kind, "warm-up", "in batches", "once per epoch")
     return None
+
+
+def _in_updates(made: Made, event: Event, trace: Trace) -> Finding | None:
+    """A length in updates of an optimizer that accumulates, stepped in every batch."""
+    every = counted_in_updates(event, trace)
+    kind = class_of(made)
+    if not every:
+        return None
+    return _finding(made, event, kind, "length", f"in updates (of `{every}` batches each)", "once per batch")
 
 
 def _one_epoch_long(made: Made, event: Event, training: set[int]) -> Finding | None:

@@ -3,6 +3,7 @@
 ## What it finds
 A recurrent call that, at the start of a new epoch (or episode), gets the state in which the last one ended, although
 the data starts again from its beginning. A loop that is told where sequences begin or end, and does not read it.
+Episodes that reset the environment and not the object that keeps the state, though it has a method for that.
 
 ## Why it matters
 The first windows of each epoch are predicted from the end of the series; results depend on the order of epochs and
@@ -19,6 +20,7 @@ import re
 from collections.abc import Iterator
 
 from traindx.program.analysis import Analysis
+from traindx.program.episodes import forgotten_resets
 from traindx.program.finding import Finding
 from traindx.program.queries import first_value, loops_with, state_parts
 from traindx.program.states import carrying_loop, is_certain, outer_name
@@ -45,6 +47,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     trace = analysis.trace
     learning = loops_with(trace, "step")
     yield from _told_of_boundaries(analysis, learning)
+    yield from _forgotten(analysis)
     done: set[int] = set()
     for call in trace.of("recurrent"):
         loop = carrying_loop(analysis, call)
@@ -71,6 +74,19 @@ def check(analysis: Analysis) -> Iterator[Finding]:
                 *(((cut, "the state is detached here, and kept"),) if (cut := _detached(call)) is not None else ()),
                 (loop.place, "each iteration starts the data anew"),
             ),
+        )
+
+
+def _forgotten(analysis: Analysis) -> Iterator[Finding]:
+    """Episodes that reset their environment, and not the object that keeps the state."""
+    for row in forgotten_resets(analysis):
+        yield Finding(
+            ID,
+            row.begins,
+            f"the environment is reset here, and `{row.state}` is not: nothing calls `{row.method}()`"
+            f" ({row.resetting.text}), so each episode begins in the state in which the last one ended",
+            facts={"state": row.state, "state_place": row.call.place.text, "loop_place": row.begins.text},
+            also=((row.resetting, "would reset it, and is never called"), (row.call.place, "goes on with the state")),
         )
 
 

@@ -4,7 +4,8 @@
 A recurrent cell, or a recurrent layer that is given one time step at a time, called in a loop over time with a state
 that is new (zeros or None) in every iteration; a module that stores its state for the next window and is reset before
 it; a policy that learns from whole episodes and acts on one observation at a time, without a state; a cell of the
-program that makes its state where none is given, and is never given the one that it returned.
+program that makes its state where none is given, and is never given the one that it returned; a state that comes back
+under another name than it goes in.
 
 ## Why it matters
 The network sees each step alone: it has no memory, and is no better than a model without recurrence.
@@ -22,12 +23,12 @@ from traindx.program.acting import forgetful
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.library.recurrent import is_fresh, parts_of
+from traindx.program.lost_states import lost_states
 from traindx.program.omitting import left_out
 from traindx.program.queries import is_true, loops_with
 from traindx.program.trace import Event
 from traindx.program.values import Items, Layer, Made, Place, Stream, Tensor
 from traindx.readers.code.codeunit import CodeUnit
-from traindx.readers.code.syntax import all_nodes
 
 ID = "state-reset-every-step"
 
@@ -38,6 +39,7 @@ def check(analysis: Analysis) -> Iterator[Finding]:
     found = [*_kept_for_nothing(analysis), *_twice(analysis), *_never_given(analysis), *_acts_without(analysis)]
     yield from found
     yield from left_out(analysis, ID)
+    yield from _under_another_name(analysis)
     done: set[int] = set()
     for call in trace.of("recurrent"):
         if call.facts.get("length") != 1 or not call.turns or id(call.place.node) in done:
@@ -55,6 +57,17 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             f"the loop at {loop.place.text} goes through time, and each step gets a new state: nothing is kept",
             facts={"state_place": call.place.text, "loop_place": loop.place.text},
             also=(*_born(call), (loop.place, "goes through the time steps")),
+        )
+
+
+def _under_another_name(analysis: Analysis) -> Iterator[Finding]:
+    """A state that is kept under a name which nothing reads."""
+    for row in lost_states(analysis):
+        yield Finding(
+            ID,
+            row.call,
+            f"the new state is kept as `{row.kept}`, which nothing reads: each call begins with `{row.given}` again",
+            facts={"lost_place": row.call.text, "kept_as": row.kept, "given_as": row.given},
         )
 
 
@@ -196,8 +209,8 @@ def _in_constructor(event: Event) -> bool:
 def _handed_on(analysis: Analysis, name: str) -> bool:
     """Whether some statement takes the state out of a call and keeps it under its name."""
     for unit in analysis.units:
-        for node in all_nodes(unit.tree):
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.value.args) > 1:
+        for node in unit.nodes.of(ast.Assign):
+            if isinstance(node.value, ast.Call) and len(node.value.args) > 1:
                 targets = [part for target in node.targets for part in ast.walk(target)]
                 names = {getattr(part, "attr", getattr(part, "id", "")) for part in targets}
                 given = {getattr(p, "attr", getattr(p, "id", "")) for arg in node.value.args for p in ast.walk(arg)}
@@ -215,8 +228,8 @@ def _in_order(call: Event) -> bool:
 
 def _stored(unit: CodeUnit, name: str) -> Place | None:
     """Where a field is given a detached state: `self.h = h.detach()`."""
-    for node in ast.walk(unit.tree):
-        if isinstance(node, ast.Assign) and any(getattr(part, "attr", "") == name for part in node.targets):
+    for node in unit.nodes.of(ast.Assign):
+        if any(getattr(part, "attr", "") == name for part in node.targets):
             calls = [part.func for part in ast.walk(node.value) if isinstance(part, ast.Call)]
             if any(isinstance(part, ast.Attribute) and part.attr == "detach" for part in calls):
                 return Place(unit, node)

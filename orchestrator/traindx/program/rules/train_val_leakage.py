@@ -2,8 +2,8 @@
 
 ## What it finds
 Slices of one array that overlap and become training and validation data; data that is repeated or resampled before it
-is split; overlapping windows of one series that are split at random; a model that is made once and trained on through
-the folds of a cross-validation.
+is split; overlapping windows of one series that are split at random; a loss over the labels of all rows, of which a
+mask holds some out; a model that is made once and trained on through the folds of a cross-validation.
 
 ## Why it matters
 Validation then measures what was memorised, and looks too good.
@@ -22,13 +22,13 @@ from itertools import combinations
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.folding import kept_models
+from traindx.program.held_rows import losses_over_held_rows
 from traindx.program.library.tables import holds_copies
 from traindx.program.parting import hand_splits
 from traindx.program.queries import spelled
 from traindx.program.trace import Event
 from traindx.program.values import Instance, Items, Made, Place, Tensor, Value
 from traindx.program.windowing import OVERLAPPING, windowed
-from traindx.readers.code.syntax import all_nodes
 
 ID = "train-val-leakage"
 
@@ -61,6 +61,15 @@ def check(analysis: Analysis) -> Iterator[Finding]:
             )
 
     yield from _windows(analysis)
+    for row in losses_over_held_rows(analysis):
+        yield Finding(
+            ID,
+            row.loss,
+            f"the loss takes `{row.labels}` whole, while `{row.mask}` holds rows of it out ({row.held.text}): their"
+            " labels are trained on",
+            facts={"split_place": row.loss.text},
+            also=((row.held, "evaluates on rows that the loss has seen"),),
+        )
     for trained, model_made in kept_models(analysis):
         yield Finding(
             ID,
@@ -123,8 +132,8 @@ def _joined_at(event: Event) -> Place | None:
     """The assignment that put an array and copies of its rows together."""
     node = event.place.node
     name = ast.unparse(node.value) if isinstance(node, ast.Subscript) else ""
-    for part in all_nodes(event.place.unit.tree):
-        if isinstance(part, ast.Assign) and any(ast.unparse(target) == name for target in part.targets):
+    for part in event.place.unit.nodes.of(ast.Assign):
+        if any(ast.unparse(target) == name for target in part.targets):
             return Place(event.place.unit, part)
     return None
 
@@ -135,6 +144,10 @@ def _tensors(values: tuple[Value, ...]) -> Iterator[Tensor]:
             yield value
         elif isinstance(value, Made) and value.kind == "TensorDataset":
             yield from _tensors(value.args)
+        elif isinstance(value, Instance):
+            yield from (
+                part for part in value.fields.values() if isinstance(part, Tensor) and OVERLAPPING in part.marks
+            )
         elif isinstance(value, Items):
             yield from (part for part in value.items if isinstance(part, Tensor))
 

@@ -25,7 +25,7 @@ from traindx.program.queries import handed_out, mentions, module_layers, spelled
 from traindx.program.trace import Event, tensor_of
 from traindx.program.values import Instance, Layer, Made, Place, Plain, Stream, Value
 from traindx.readers.code.codeunit import CodeUnit
-from traindx.readers.code.syntax import all_nodes, name_of
+from traindx.readers.code.syntax import name_of
 
 ID = "unsynchronised-gradients"
 _OTHERS = (
@@ -137,13 +137,14 @@ def _given(scope: ast.AST, name: str) -> list[ast.expr]:
     return found if all(isinstance(value, ast.Name | ast.Attribute) for value in found) else []
 
 
+def _functions(unit: CodeUnit) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    yield from unit.nodes.of(ast.FunctionDef)
+    yield from unit.nodes.of(ast.AsyncFunctionDef)
+
+
 def _function(unit: CodeUnit, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     line = getattr(node, "lineno", 0)
-    around = [
-        part
-        for part in all_nodes(unit.tree)
-        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef) and part.lineno <= line <= (part.end_lineno or 0)
-    ]
+    around = [part for part in _functions(unit) if part.lineno <= line <= (part.end_lineno or 0)]
     return max(around, key=lambda part: part.lineno, default=None)
 
 
@@ -162,12 +163,7 @@ def _argument(node: ast.AST, at: int, name: str) -> ast.expr | None:
 
 def _bound_to(unit: CodeUnit, call: ast.AST) -> set[str]:
     """The names that the wrapper is kept under."""
-    return {
-        ast.unparse(target)
-        for node in all_nodes(unit.tree)
-        if isinstance(node, ast.Assign) and node.value is call
-        for target in node.targets
-    }
+    return {ast.unparse(target) for node in unit.nodes.of(ast.Assign) if node.value is call for target in node.targets}
 
 
 def _by_hand(analysis: Analysis) -> bool:
@@ -175,11 +171,11 @@ def _by_hand(analysis: Analysis) -> bool:
     for unit in analysis.units:
         if unit.names.isdisjoint({"all_reduce", "broadcast", "reduce", "all_gather", "reduce_scatter"}):
             continue
-        for node in all_nodes(unit.tree):
-            if isinstance(node, ast.Attribute) and node.attr in {"grad", "main_grad"}:
-                return True
-            if isinstance(node, ast.For) and "parameters()" in ast.unparse(node.iter) and _sends(node):
-                return True
+        if any(node.attr in {"grad", "main_grad"} for node in unit.nodes.of(ast.Attribute)):
+            return True
+        loops = unit.nodes.of(ast.For)
+        if any("parameters()" in ast.unparse(node.iter) and _sends(node) for node in loops):
+            return True
     return False
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from traindx.program.analysis import Analysis
 from traindx.program.finding import Finding
 from traindx.program.trace import Event
-from traindx.program.values import Tensor
+from traindx.program.values import Layer, Place, Tensor
 
 ID = "wrong-softmax-dim"
 
@@ -41,8 +41,20 @@ def _weights(analysis: Analysis) -> Iterator[Finding]:
             f"the attention weights add up to one along {event.facts['along']}, but are summed over"
             f" {event.facts['over']} ({event.place.text})",
             facts={"dim_place": place.text, "operation": "softmax", "axis": str(event.facts.get("axis", -1))},
-            also=((event.place, "the weights are summed here"),),
+            also=(
+                *((made, "the axis is chosen here") for made in _made_at(analysis, place)),
+                (event.place, "the weights are summed here"),
+            ),
         )
+
+
+def _made_at(analysis: Analysis, place: Place) -> list[Place]:
+    """Where the module is made that is called at a place: `nn.Softmax(dim=0)`."""
+    for event in analysis.trace.of("softmax", "argmax"):
+        layer = event.facts.get("module")
+        if event.place.node is place.node and isinstance(layer, Layer) and layer.place is not None:
+            return [layer.place] if layer.place.text != place.text else []
+    return []
 
 
 def _of_one(analysis: Analysis) -> Iterator[Finding]:
@@ -86,4 +98,5 @@ def _over_the_batch(analysis: Analysis) -> Iterator[Finding]:
             event.place,
             f"{name} over dimension 0, which is the batch: each sample competes with the others of its batch",
             facts={"dim_place": event.place.text, "operation": name},
+            also=tuple((made, "the axis is chosen here") for made in _made_at(analysis, event.place)),
         )

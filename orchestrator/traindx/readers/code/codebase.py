@@ -8,15 +8,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
-from functools import partial
 from heapq import heappop, heappush
 
 from traindx.errors import UnreadableInput
-from traindx.readers.code.codeunit import CodeUnit, names_among
+from traindx.readers.code.codeunit import CodeUnit
 from traindx.readers.code.modules import Modules, is_foreign
 from traindx.readers.code.notebooks import Notebook, read_notebook
 from traindx.readers.code.roles import CodeRole, acts, code_roles
-from traindx.readers.code.syntax import all_nodes
+from traindx.readers.code.syntax import Nodes
 from traindx.readers.code.units import LARGEST, NotPython, parse_text, traits_among
 from traindx.readers.coverage import Allowance
 from traindx.readers.logs.lines import blocks
@@ -95,7 +94,7 @@ def _listed(listings: Mapping[str, str], units: Iterable[CodeUnit]) -> Iterator[
             tree = parse_text(text)
         except NotPython:
             continue  # two programs of which each is one, and both together are not
-        nodes = list(ast.walk(tree))
+        nodes = Nodes(tree)
         found = traits_among(nodes)
         entry: frozenset[CodeRole] = frozenset({"entry-point"})
         roles = (code_roles(path, tree, nodes, found) - {"utility"}) | entry
@@ -104,13 +103,18 @@ def _listed(listings: Mapping[str, str], units: Iterable[CodeUnit]) -> Iterator[
 
 @contextmanager
 def not_collecting() -> Iterator[None]:
-    """Work on syntax trees without the cycle collector, which would go through millions of live nodes each time."""
+    """Work on syntax trees without the cycle collector, which would go through millions of live nodes each time.
+
+    In the worker, which froze what it had imported, the trees stay as long as the process: they are frozen as well.
+    """
     was = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was:
+            if gc.get_freeze_count():
+                gc.freeze()
             gc.enable()
 
 
@@ -225,13 +229,13 @@ class _Reader:
             broken = isinstance(error, NotPython)
             self.remarks.append(f"`{path}` could not be parsed: {error}" if broken else str(error))
             return None
-        nodes = all_nodes(tree)
+        nodes = Nodes(tree)
         found = traits_among(nodes)
         roles = code_roles(path, tree, nodes, found)
         imports = tuple(dict.fromkeys(self._modules.imported(nodes, path)))
         entry = "entry-point" in roles or (notebook is not None and "training-loop" in roles)
         unit = CodeUnit(path, tree, found, roles, imports, path in reached or entry, notebook, text)
-        unit.once("names", partial(names_among, nodes))
+        unit.once("nodes", lambda: nodes)
         return unit
 
     def _text(self, path: str, most: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -11,16 +11,15 @@ from typing import Any, TypeVar
 from traindx.readers.code.cells import locator_of
 from traindx.readers.code.notebooks import Notebook
 from traindx.readers.code.roles import CodeRole
-from traindx.readers.code.syntax import all_nodes
+from traindx.readers.code.syntax import Nodes
 from traindx.readers.quoting import LONGEST_QUOTE, quote_of
 
 T = TypeVar("T")
 
 
-def names_among(nodes: Iterable[ast.AST]) -> frozenset[str]:
+def names_among(nodes: Nodes) -> frozenset[str]:
     """The names and attributes among some nodes."""
-    kinds = (ast.Name, ast.Attribute)
-    return frozenset(node.id if type(node) is ast.Name else node.attr for node in nodes if type(node) in kinds)  # type: ignore[attr-defined]
+    return frozenset({node.id for node in nodes.of(ast.Name)} | {node.attr for node in nodes.of(ast.Attribute)})
 
 
 @dataclass(frozen=True)
@@ -107,9 +106,20 @@ class CodeUnit:
         return quote_of(self._lines[line - 1]) if 0 < line <= len(self._lines) else ""
 
     @property
+    def nodes(self) -> Nodes:
+        """Every node of its tree, by kind."""
+        return self.once("nodes", lambda: Nodes(self.tree))
+
+    @property
+    def bodies(self) -> list[list[ast.stmt]]:
+        """The statements of the module, and those of each function in it."""
+        found = [self.tree.body, *(function.body for function in self.nodes.of(ast.FunctionDef))]
+        return [*found, *(function.body for function in self.nodes.of(ast.AsyncFunctionDef))]
+
+    @property
     def names(self) -> frozenset[str]:
         """Every name and attribute that it uses."""
-        return self.once("names", lambda: names_among(all_nodes(self.tree)))
+        return self.once("names", lambda: names_among(self.nodes))
 
     @cached_property
     def _lines(self) -> list[str]:

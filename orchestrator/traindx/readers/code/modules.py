@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
+from traindx.readers.code.syntax import Nodes
 from traindx.readers.model import RunFile
 
 _FOREIGN = re.compile(r"(?:^|/)(?:site-packages|dist-packages|node_modules|\.?venv|\.git|build|\.eggs)/")
@@ -52,9 +53,10 @@ class Modules:
             stem = path.removesuffix("/__init__.py") if path.endswith("/__init__.py") else path.rpartition(".")[0]
             self._by_name.setdefault(stem.rpartition("/")[2], []).append(path)
 
-    def imported(self, nodes: list[ast.AST], path: str) -> Iterator[str]:
+    def imported(self, nodes: Nodes, path: str) -> Iterator[str]:
         """The files of the run that a file imports."""
-        for node in nodes:
+        statements = nodes.of(ast.Import, ast.ImportFrom)
+        for node in sorted(statements, key=lambda one: one.lineno):
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     yield from self.named(alias.name, path)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
 from typing import Literal
+
+from traindx.readers.code.syntax import Nodes, name_of
 
 CodeRole = Literal["model", "training-loop", "data-pipeline", "entry-point", "config", "evaluation", "test", "utility"]
 
@@ -30,23 +31,21 @@ _CONFIG_PATH = re.compile(
 )
 
 
-def code_roles(path: str, tree: ast.Module, nodes: Iterable[ast.AST], traits: frozenset[str]) -> frozenset[CodeRole]:
+def code_roles(path: str, tree: ast.Module, nodes: Nodes, traits: frozenset[str]) -> frozenset[CodeRole]:
     """The parts of a training program that a file holds; one that holds none is a utility."""
     if _TEST_PATH.search(path):
         return frozenset({"test"})
     roles: set[CodeRole] = {_BY_TRAIT[trait] for trait in traits if trait in _BY_TRAIT}
-    for node in nodes:
-        if isinstance(node, ast.Call):
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called in _DATA_CALLS:
-                roles.add("data-pipeline")
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            if _DATA_NAMES.search(node.name):
-                roles.add("data-pipeline")
-            elif _EVALUATION.match(node.name):
-                roles.add("evaluation")
-        elif isinstance(node, ast.ClassDef):
-            roles |= _class(node)
+    if any(name_of(node.func) in _DATA_CALLS for node in nodes.of(ast.Call)):
+        roles.add("data-pipeline")
+    functions = [node.name for node in nodes.of(ast.FunctionDef)]
+    for name in [*functions, *(node.name for node in nodes.of(ast.AsyncFunctionDef))]:
+        if _DATA_NAMES.search(name):
+            roles.add("data-pipeline")
+        elif _EVALUATION.match(name):
+            roles.add("evaluation")
+    for node in nodes.of(ast.ClassDef):
+        roles |= _class(node)
     if _CONFIG_PATH.search(path) or _mostly_constants(tree):
         roles.add("config")
     return frozenset(roles or {"utility"})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import BinaryIO
 
-from traindx.readers.code.syntax import name_of
+from traindx.readers.code.syntax import Nodes, name_of
 from traindx.readers.logs.lines import blocks
 from traindx.vocabulary.settings import RATE_SYMBOLS
 
@@ -75,6 +75,7 @@ _CALLS = {
     "Transformer": "attention",
     "half": "half-weights",
 }
+_RECURRENT = frozenset(["LSTM", "GRU", "RNN"])
 
 
 class NotPython(ValueError):
@@ -102,38 +103,34 @@ def parse_text(text: str) -> ast.Module:
 
 def traits(tree: ast.Module) -> frozenset[str]:
     """What a file contains, e.g. `torch`, `model`, `training-loop`, `recurrent`, `gan`."""
-    return traits_among(list(ast.walk(tree)))
+    return traits_among(Nodes(tree))
 
 
-def traits_among(nodes: Sequence[ast.AST]) -> frozenset[str]:
-    """The traits of a file whose tree has been walked already."""
-    return frozenset(trait for node in nodes for trait in _traits_of(node)) | _gan(nodes)
+def traits_among(nodes: Nodes) -> frozenset[str]:
+    """The traits of a file whose nodes have been gathered already."""
+    packages = [alias.name for node in nodes.of(ast.Import) for alias in node.names]
+    packages += [node.module for node in nodes.of(ast.ImportFrom) if node.module]
+    found = {trait for name in packages for trait in _package(name)}
+    parents = {name_of(parent) for node in nodes.of(ast.ClassDef) for parent in node.bases}
+    found |= {_PARENTS[name] for name in parents if name in _PARENTS}
+    found |= {trait for name in {name_of(node.func) for node in nodes.of(ast.Call)} for trait in _called(name)}
+    if any(node.name == "training_step" for node in nodes.of(ast.FunctionDef)):
+        found.add("training-loop")
+    if any(isinstance(node.op, ast.Sub) and _scales_by_rate(node.value) for node in nodes.of(ast.AugAssign)):
+        found.add("optimizer-sgd")  # `W -= lr * gradient`, written out
+    if any(type(node.value) is str and node.value in _RECURRENT for node in nodes.of(ast.Constant)):
+        found.add("recurrent")  # as in getattr(nn, "GRU")
+    if any(name_of(node.left) == "__name__" for node in nodes.of(ast.Compare)):
+        found.add("entry-point")
+    return frozenset(found) | _gan(nodes)
 
 
-def _traits_of(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Import):
-        for alias in node.names:
-            yield from _package(alias.name)
-    elif isinstance(node, ast.ImportFrom) and node.module:
-        yield from _package(node.module)
-    elif isinstance(node, ast.ClassDef):
-        for parent in node.bases:
-            yield from _known(_PARENTS, name_of(parent))
-    elif isinstance(node, ast.FunctionDef) and node.name == "training_step":
-        yield "training-loop"
-    elif isinstance(node, ast.Call):
-        name = name_of(node.func)
-        yield from _known(_CALLS, name)
-        if name in OPTIMIZERS:
-            yield f"optimizer-{name.lower()}"
-        if name.endswith(("LR", "Scheduler", "Restarts")) and name != "LR":
-            yield "scheduler"
-    elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Sub) and _scales_by_rate(node.value):
-        yield "optimizer-sgd"  # `W -= lr * gradient`, written out
-    elif isinstance(node, ast.Constant) and node.value in {"LSTM", "GRU", "RNN"}:
-        yield "recurrent"  # as in getattr(nn, "GRU")
-    elif isinstance(node, ast.Compare) and name_of(node.left) == "__name__":
-        yield "entry-point"
+def _called(name: str) -> Iterator[str]:
+    yield from _known(_CALLS, name)
+    if name in OPTIMIZERS:
+        yield f"optimizer-{name.lower()}"
+    if name.endswith(("LR", "Scheduler", "Restarts")) and name != "LR":
+        yield "scheduler"
 
 
 def _scales_by_rate(node: ast.expr) -> bool:
@@ -159,10 +156,10 @@ def _known(table: dict[str, str], name: str) -> Iterator[str]:
         yield table[name]
 
 
-def _gan(nodes: Sequence[ast.AST]) -> frozenset[str]:
+def _gan(nodes: Nodes) -> frozenset[str]:
     """A generator and a discriminator (or critic) in one file make a GAN; either word alone does not."""
-    names = {node.name.lower() for node in nodes if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-    names |= {node.id.lower() for node in nodes if isinstance(node, ast.Name)}
+    spelled = {node.name for node in nodes.of(ast.ClassDef)} | {node.name for node in nodes.of(ast.FunctionDef)}
+    names = {name.lower() for name in spelled | {node.id for node in nodes.of(ast.Name)}}
     makes = any("generator" in name or name in {"g", "netg", "gen"} for name in names)
     judges = any("discriminator" in name or "critic" in name or name in {"d", "netd", "disc"} for name in names)
     told = any(len(name) > 3 and ("discriminator" in name or "netd" in name or "critic" in name) for name in names)

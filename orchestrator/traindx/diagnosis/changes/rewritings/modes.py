@@ -16,7 +16,14 @@ def evaluate(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
 
 
 def train(code: Sequence[CodeUnit], facts: Mapping[str, Fact]) -> Rewritten:
-    """Put the model into training mode before the loop that trains it."""
+    """Put the model into training mode before the loop that trains it; where an evaluation in it leaves that mode,
+    before the batch that is trained on.
+    """
+    if "within" in facts:
+        source, line = at_fact(code, facts, "forward_place")
+        text = f"{str(facts.get('model') or '') or _model(source, line)}.train()"
+        source.insert_before(source.statement_at(line), text)
+        return source.rewritten(f"The diff adds `{text}` ({source.place(line)}).")
     return _moded(code, facts, "train", (ast.For,))
 
 
