@@ -54,7 +54,7 @@ _NUMBERED = re.compile(rb"signal|[Ee]xit|return code|Xid")
 """what is an error with some numbers only"""
 _GLOG = (b"W ::", b"E ::", b"F ::")
 """how the lines of Google's loggers begin once their digits are gone"""
-_FRAME = re.compile(r'\s*File "([^"]{1,400})", line (\d{1,7})(?:, in|$)')
+_FRAME = re.compile(r'\s*File "([^"]{1,400})", line (\d{1,7})(?:, in ?(\S{0,80})|$)')
 _MARKS = re.compile(r"[\s^~]*")
 """an empty line, or the marks under the part of a line that raised"""
 _CHAIN = re.compile(r"During handling of the above exception|The above exception was the direct cause")
@@ -195,7 +195,7 @@ class _Reader:
         traceback.last = number
         frame = _FRAME.match(message)
         if frame:
-            traceback.enter(frame[1], int(frame[2]))
+            traceback.enter(frame[1], int(frame[2]), frame[3] or "")
         elif ipython_frame(traceback, message) or boxed_frame(traceback, message):
             return
         elif not message[:1].isspace() and message.strip():
@@ -245,7 +245,7 @@ class _Reader:
             seen = LogError(self.source, number, line.strip()[:LONGEST], kind, rank=told)
             if raised is not None:
                 seen = replace(seen, frames=tuple(raised.frames), follows=raised.follows, ignored=raised.ignored)
-                seen = replace(seen, code=raised.code)
+                seen = replace(seen, code=raised.code, calls=tuple(raised.calls))
             if COLLECTIVE.search(said):  # every rank says the same of itself
                 self._kept["collective"].note(f"{told}: {said}", seen)
             else:
