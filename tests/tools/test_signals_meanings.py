@@ -42,7 +42,7 @@ KNOWN: list[Case] = [
     case(ERRORS, "a path in a sentence of its own",
          raised("AudioError: clips/a-17.flac: could not open it", "acme_audio/io.py", "read"),
          "error-missing-file", LISTED),
-    case(ERRORS, "an account that is not known", raised("BadCredentialError: who are you", "acme_cloud/client.py", "call"),
+    case(ERRORS, "an account that is not known", raised("BadCredentialError: who?", "acme_cloud/client.py", "call"),
          "error-authentication", LISTED),
     case(ERRORS, "what a downloader raises",
          raised("RuntimeError: the digest is another one", "torch/hub.py", "download_url_to_file"),

@@ -19,6 +19,7 @@ from traindx.readers.folder.textkinds import (
     is_log_behind,
     is_mostly_log,
     outside_programs,
+    says_how_job_ended,
     says_trace,
 )
 from traindx.readers.logs.textlog import records_in
@@ -44,6 +45,8 @@ _CONFIGS = {"yaml", "yml", "toml", "ini", "cfg", "conf", "gin", "env"}
 _CODE = {"py", "sh", "sbatch", "slurm", "ipynb", "cu", "cpp", "c", "h"}
 _SCRIPTS = {"py", "sh"}
 _LOGS = {"log", "out", "err", "stdout", "stderr"}
+_SPOOLED = re.compile(r"p?[oe]\d{1,12}(?:[-.]\d{1,6})?$")
+"""how schedulers of the PBS family end the names of what a job printed: `train.o8812`"""
 _TABLES = {"jsonl", "ndjson"}
 _LOG_NAME = re.compile(
     r"(?:^|[^a-z])(?:log|logs|train|training|stdout|stderr|output|nohup|console|slurm|run|error|dmesg|out|err)(?:[^a-z]|$)"
@@ -151,7 +154,7 @@ def _text_by_name(name: str, kind: str) -> Role:
         return "code"
     if kind in _CONFIGS:
         return "config"
-    if kind in _LOGS or (kind in {"", "txt"} and _LOG_NAME.search(name)):
+    if kind in _LOGS or _SPOOLED.match(kind) or (kind in {"", "txt"} and _LOG_NAME.search(name)):
         return "log"
     return "other"
 
@@ -208,6 +211,8 @@ def _text_role(kind: str, role: Role, content: Content, glance: Glance) -> Role:
         return "checkpoint"
     if kind in {"csv", "tsv"}:
         return role if role == "output" else "metrics" if _metric_header(text) else "data"
+    if kind in {"json", "yaml", "yml"} and says_how_job_ended(text):
+        return "log"
     if kind == "json":
         history = role not in {"config", "output"} and "[" in text
         return "metrics" if history or holds_history(text) or any(map(holds_history, glance.rest)) else role

@@ -55,6 +55,11 @@ _NUMBERED = re.compile(rb"signal|[Ee]xit|return code|Xid")
 _GLOG = (b"W ::", b"E ::", b"F ::")
 """how the lines of Google's loggers begin once their digits are gone"""
 _FRAME = re.compile(r'\s*File "([^"]{1,400})", line (\d{1,7})(?:, in ?(\S{0,80})|$)')
+_STATED = re.compile(
+    r"\s*\"(\w{0,20}(?:reason|message|error|status|state|phase|detail|exit_?code|code|cause))\"\s?:\s?\"?(.{1,1800}?)\"?,?\s*$",
+    re.IGNORECASE,
+)
+"""a line of JSON in which an orchestrator says how a job ended"""
 _MARKS = re.compile(r"[\s^~]*")
 """an empty line, or the marks under the part of a line that raised"""
 _CHAIN = re.compile(r"During handling of the above exception|The above exception was the direct cause")
@@ -212,6 +217,9 @@ class _Reader:
             traceback.code = message.strip()[:LONGEST]
 
     def _single(self, number: int, line: str, message: str, prefix: str) -> None:
+        stated = _STATED.match(message) if message.lstrip().startswith('"') else None
+        if stated is not None:
+            message = f"{stated[1]}: {stated[2]}"
         if len(message) > LONGEST or message.lstrip()[:1] in {'"', "'", "`", ">"}:
             return
         level = LEVEL.search(f"{prefix} ") if prefix else LEVEL.match(f"{message[:40]} ")
