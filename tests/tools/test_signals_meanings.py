@@ -88,6 +88,19 @@ KNOWN: list[Case] = [
                 f'  File "{_SITE}acme_rl/batch.py", line 19, in validate\n'
                 "ValueError: `group` must be divisible by 8", "acme_rl/driver.py", "get"),
          "error-config", LISTED),
+    case(ERRORS, "an assertion without a word, by its code",
+         raised("AssertionError", code="assert torch.isfinite(total)"), "error-not-finite", LISTED),
+    case(ERRORS, "an assertion about shapes", raised("AssertionError", code="assert q.shape[1] == k.shape[1]"),
+         "error-shapes", LISTED),
+    case(ERRORS, "an assertion about a folder", raised("AssertionError", code="assert os.path.isdir(root)"),
+         "error-missing-file", LISTED),
+    case(ERRORS, "a key that the configuration lacks", raised("KeyError: 'decay'", code="d = cfg['optim']['decay']"),
+         "error-config", LISTED),
+    case(ERRORS, "an option that nobody declared",
+         raised("AttributeError: 'Namespace' object has no attribute 'decay'"), "error-config", LISTED),
+    case(ERRORS, "lengths that differ, without numbers",
+         raised("TableError: the length of labels differs from that of the rows", "acme_tree/table.py", "fit"),
+         "error-shapes", LISTED),
     case(ERRORS, "IPython names the function",
          log(["starting", "---------------------------------------------------------------------------",
               "KeyError                                  Traceback (most recent call last)",
@@ -114,6 +127,8 @@ OWN_BUGS = [
     raised("UnboundLocalError: local variable 'loss' referenced before assignment", function="build"),
     raised("KeyError: 'target'", "pandas/core/indexes/base.py", "get_loc"),
     raised("RuntimeError: boom", function="load_images"),
+    raised("KeyError: 'decay'", code="d = batch['decay']"),
+    raised("AssertionError", code="assert ready"),
 ]
 
 
@@ -125,6 +140,11 @@ def test_an_exception_is_known_by_what_it_is_and_where_it_was_raised(one: Case, 
 @pytest.mark.parametrize("files", OWN_BUGS)
 def test_the_bugs_of_a_program_are_no_family(files: dict[str, str], tmp_path: Path) -> None:
     check(case(ERRORS, "a bug", files, "error-unexplained", "error-config error-shapes error-dependency"), tmp_path)
+
+
+def test_a_pipe_whose_other_end_is_gone_names_no_cause(tmp_path: Path) -> None:
+    files = raised("EOFError", "multiprocessing/connection.py", "_recv")
+    check(case(ERRORS, "a pipe", files, "run-ended-by-error", "error-unexplained"), tmp_path)
 
 
 def test_a_run_that_goes_on_after_such_an_exception_has_survived_it(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ class Raised:
     """the innermost frames, innermost last: `torch/nn/functional.py:linear`, of the user's own `train.py:resume`"""
     refused: bool = False
     """whether somebody raised it on purpose: a library, or a `raise` or `assert` of the user's own"""
+    code: str = ""
+    """the line of code that raised it, where it is shown"""
     installed: bool = False
     """whether the innermost frame stands in an installed package"""
 
@@ -32,13 +34,14 @@ class Clue(BaseModel):
     raises: str = Field(default="", description="searched in the name of the exception's class")
     says: tuple[str, ...] = Field(default=(), description="each is found in its message")
     inside: str = Field(default="", description="searched in the last frames, each `package/module.py:function`")
+    code: str = Field(default="", description="searched in the line of code that raised it")
     refused: bool = Field(default=False, description="a library raised it, or a `raise` or `assert` of the user's")
     installed: bool = Field(default=False, description="the innermost frame stands in an installed package")
     unless: str = Field(default="", description="not where the message or a frame has this")
     first: bool = Field(default=False, description="asked before the words of the families")
     general: bool = Field(default=False, description="asked where no other clue holds")
 
-    @field_validator("raises", "inside", "unless")
+    @field_validator("raises", "inside", "code", "unless")
     @classmethod
     def _one(cls, given: str) -> str:
         compiled(given)
@@ -54,7 +57,7 @@ class Clue(BaseModel):
     @property
     def conditions(self) -> int:
         """How many conditions it has: of two clues that hold, the one with more says more."""
-        return len(self.says) + sum(map(bool, (self.raises, self.inside, self.refused, self.installed)))
+        return len(self.says) + sum(map(bool, (self.raises, self.inside, self.code, self.refused, self.installed)))
 
     def holds(self, raised: Raised) -> bool:
         """Whether every condition is met."""
@@ -63,6 +66,8 @@ class Clue(BaseModel):
         if self.raises and not re.search(self.raises, raised.name):
             return False
         if not all(compiled(one).search(raised.message) for one in self.says):
+            return False
+        if self.code and not compiled(self.code).search(raised.code):
             return False
         places = "\n".join(raised.places)
         if self.inside and not compiled(self.inside).search(places):

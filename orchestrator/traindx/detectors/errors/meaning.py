@@ -79,7 +79,7 @@ def _made(name: str, message: str, frames: Sequence[tuple[str, str]], code: str)
     installed = bool(frames) and is_installed([(frames[-1][0], 0)])
     refused = installed or name.endswith("AssertionError") or _ON_PURPOSE.match(code) is not None
     places = tuple(f"{_place(path)}:{call}" for path, call in frames[-INNERMOST:])
-    return Raised(name, message.strip()[:LONGEST], places, refused, installed)
+    return Raised(name, message.strip()[:LONGEST], places, refused, code, installed)
 
 
 def _place(path: str) -> str:

@@ -44,7 +44,7 @@ _OUTPUTS = {"png", "svg", "pdf", "html", "htm"}
 _CONFIGS = {"yaml", "yml", "toml", "ini", "cfg", "conf", "gin", "env"}
 _CODE = {"py", "sh", "sbatch", "slurm", "ipynb", "cu", "cpp", "c", "h"}
 _SCRIPTS = {"py", "sh"}
-_LOGS = {"log", "out", "err", "stdout", "stderr"}
+_LOGS = {"log", "out", "err", "stdout", "stderr", "rout"}
 _SPOOLED = re.compile(r"p?[oe]\d{1,12}(?:[-.]\d{1,6})?$")
 """how schedulers of the PBS family end the names of what a job printed: `train.o8812`"""
 _TABLES = {"jsonl", "ndjson"}
@@ -96,10 +96,11 @@ _ROLES: dict[Content, Role] = {
 
 
 def suffix(path: str) -> str:
-    """The extension of a path; of `train.log.1` it is `log`."""
+    """The extension of a path; of `train.log.1` and `workerlog.0` it is `log`."""
     parts = path.rpartition("/")[2].lower().split(".")
-    if len(parts) > 2 and parts[-1].isdecimal():
+    if len(parts) > 1 and parts[-1].isdecimal() and (len(parts) > 2 or parts[0].endswith("log")):
         parts.pop()
+        return "log" if parts[-1].endswith("log") else parts[-1]
     return parts[-1] if len(parts) > 1 else ""
 
 

@@ -13,6 +13,7 @@ from typing import BinaryIO, Literal
 
 from traindx.readers.coverage import Allowance
 from traindx.readers.logs.frames import FATAL, Fault, Traceback, boxed_frame, ipython_frame, opens_box
+from traindx.readers.logs.jsonerrors import structured
 from traindx.readers.logs.lines import RawBlocks
 from traindx.readers.logs.ranks import LABEL, labels_ranks, prefix_of
 from traindx.readers.logs.resumed import speaks_of_resuming
@@ -124,7 +125,17 @@ class _Reader:
         self._open = {process: seen for process, seen in self._open.items() if first - seen.last < _GIVEN_UP}
 
     def line(self, number: int, line: str) -> None:
-        """Take in one line."""
+        """Take in one line; of a record in JSON, the lines of the traceback in it, or its message."""
+        told = structured(line)
+        if len(told) == 1:
+            self._single(number, told[0], told[0], "ERROR")
+        else:
+            for part in told or (line,):
+                self._line(number, part)
+        if told:
+            self._message = None  # what follows is another record
+
+    def _line(self, number: int, line: str) -> None:
         label = LABEL.match(line) if self.labelled else None
         begin = label.end() if label else 0
         prefix = PREFIX.match(line, begin)
@@ -396,5 +407,9 @@ def _telling(lines: set[bytes]) -> set[bytes]:
 
 def _process(prefix: str) -> str:
     """The part of a prefix that tells processes apart: ranks and process ids, not times."""
-    told = re.search(r"(?:rank|local_rank|gpu|worker|node)[ :=_]?\d+|pid=\d+|\[\d{1,5}\]:", prefix, re.IGNORECASE)
+    told = re.search(
+        r"(?:rank|local_rank|gpu|worker|node)[ :=_]?\d+|pid=\d+|\[\d{1,5}\]:|\[\d{1,6},\d{1,5}\]<",
+        prefix,
+        re.IGNORECASE,
+    )
     return told[0] if told else ""
