@@ -116,6 +116,36 @@ KNOWN: list[Case] = [
          "error-checkpoint-keys", LISTED),
 ]  # fmt: skip
 
+# what a program says of its own accord, and the family
+REFUSED: list[tuple[str, str]] = [
+    ("ValueError: dropout has to lie in [0, 1)", "error-config"),
+    ("RuntimeError: unknown preset 'tiny' (known: base, large)", "error-config"),
+    ("RuntimeError: --warm and --cold exclude each other", "error-config"),
+    ("ValueError: this snapshot lacks the decoder", "error-checkpoint-keys"),
+    ("RuntimeError: it was trained with 6 stages, this config has 8", "error-checkpoint-keys"),
+    ("ValueError: sha256 of best.pt is another one: damaged", "error-checkpoint-corrupt"),
+    ("RuntimeError: nothing found under /data/clips", "error-missing-file"),
+    ("RuntimeError: die Datei 'teil3.h5' wurde nicht gefunden", "error-missing-file"),
+    ("RuntimeError: teil3.h5 が存在しません", "error-missing-file"),
+    ("RuntimeError: gave up on https://data.example.org/a.tar after 4 tries", "error-download"),
+    ("RuntimeError: no GPU is visible", "error-cuda-environment"),
+    ("ValueError: the count of poses must match the count of frames: lengths differ", "error-shapes"),
+    ("ValueError: keys come as (8, 40), values as (8, 41)", "error-shapes"),
+    ("TypeError: images arrive as uint8, float32 is expected", "error-dtype-mismatch"),
+    ("RuntimeError: the mask is on cpu and the scores are on cuda:0", "error-device-mismatch"),
+    ("RuntimeError: the objective became non-finite", "error-not-finite"),
+    ("ValueError: 7 rows of depth.csv are NaN", "error-input-not-finite"),
+    ("ValueError: class 9 is outside the 9 classes", "error-label-range"),
+    ("RuntimeError: RSS is 61 GB of 64 GB", "error-host-memory"),
+    ("RuntimeError: a batch of 9 does not fit on the card", "error-device-memory"),
+    ("RuntimeError: only 0.4 GB left on /scratch", "error-disk-full"),
+    ("RuntimeError: may not write to /srv/out", "error-permission"),
+    ("RuntimeError: ACME_API_KEY is not set", "error-authentication"),
+    ("RuntimeError: rank 2 could not reach the master", "error-rendezvous"),
+    ("RuntimeError: ranks disagree on the batches: 9, 8", "error-rank-divergence"),
+    ("RuntimeError: the wall time is used up", "error-time-limit"),
+]
+
 OWN_BUGS = [
     raised("KeyError: 'boxes'", function="collate"),
     raised("IndexError: list index out of range", function="__getitem__"),
@@ -129,12 +159,21 @@ OWN_BUGS = [
     raised("RuntimeError: boom", function="load_images"),
     raised("KeyError: 'decay'", code="d = batch['decay']"),
     raised("AssertionError", code="assert ready"),
+    raised("RuntimeError: the state is inconsistent", code="raise RuntimeError(text)"),
+    raised("ValueError: list.remove(x): x not in list", code="left.remove(one)"),
+    raised("ValueError: substring not found", code="at = text.index('.')"),
 ]
 
 
 @pytest.mark.parametrize("one", KNOWN, ids=lambda one: one.name)
 def test_an_exception_is_known_by_what_it_is_and_where_it_was_raised(one: Case, tmp_path: Path) -> None:
     check(one, tmp_path)
+
+
+@pytest.mark.parametrize(("text", "family"), REFUSED, ids=[text for text, _ in REFUSED])
+def test_what_a_program_refuses_is_known_by_what_it_speaks_of(text: str, family: str, tmp_path: Path) -> None:
+    files = raised(text, code="raise refused(text)")
+    check(case(ERRORS, text, files, family, LISTED), tmp_path)
 
 
 @pytest.mark.parametrize("files", OWN_BUGS)
