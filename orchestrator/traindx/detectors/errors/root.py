@@ -125,6 +125,10 @@ class Logged:
         after = sum(row > line for row in rows)
         return source not in self._earlier and after <= min(LINGERS, (len(rows) - after) // 4)
 
+    def began_without(self, row: LogError) -> bool:
+        """Whether the run logged values, and the line does not stand behind all that its own file has."""
+        return self.began and not (self._last.get(row.source) and row.line > self._last[row.source][-1])
+
     def goes_on(self, source: str, line: int) -> bool:
         """Whether values of any series stand in lines after it, or in the file of a later job."""
         return source in self._earlier or self._ends.get(source, 0) > line
@@ -185,7 +189,7 @@ def _reading(row: LogError, patterns: Sequence[ErrorPattern], logged: Logged | N
         # Of a message of several lines the first may say no more than that something failed.
         family, facts = _family_of_lines(row.more.split("\n"), patterns, (family, facts))
     outlived = logged is not None and (
-        logged.outlived(row, family) or (family is not None and family.before_start and logged.began)
+        logged.outlived(row, family) or (family is not None and family.before_start and logged.began_without(row))
     )
     survived = row.ignored or foreign or went_on or outlived or (family is not None and family.role == "survived")
     asked = family is None or family.role == "root"
