@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from tests.tools.signal_case import Case, case, check, falling, log, losses, table, wobble
+from traindx.detectors.curves.objective import objective
+from traindx.readers import Run, Scope
 
 TOGETHER = "compare_metrics"
 POINTS = 40
@@ -50,3 +52,18 @@ CASES = [
 @pytest.mark.parametrize("found", CASES, ids=lambda found: found.label)
 def test_signal(found: Case, tmp_path: Path) -> None:
     check(found, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("columns", "judged"),
+    [
+        ({"non_score_reward": SLOW, "rlhf_reward": RISING}, "rlhf_reward"),
+        ({"rewards/format/mean": SLOW, "reward": RISING}, "reward"),
+    ],
+)
+def test_a_run_is_judged_by_all_that_it_earns(columns: dict[str, list[float]], judged: str, tmp_path: Path) -> None:
+    for name, text in table("step", 1, **columns).items():
+        (tmp_path / name).write_text(text)
+    goal = objective(Run(Scope.of(tmp_path)).series)
+    assert goal is not None
+    assert goal.series.original == judged

@@ -33,6 +33,8 @@ FELL = 0.3
 _SOLVED = 0.95
 _REWARDS = {"reward", "rewards", "rew", "return", "returns", "score", "scores"}
 _SPREAD = {"std", "var"}
+_NO_REWARD = {"frac", "min", "max", "non"}
+"""words of shares and bounds, and of `non_score_reward`, the penalty for leaving the reference"""
 _KL = {"kl", "kld", "approxkl", "klref"}
 
 
@@ -44,9 +46,7 @@ def detect(series: Sequence[Series], graders: Sequence[Citation] = ()) -> list[S
 
 def _reward(series: Sequence[Series]) -> Series | None:
     """The mean reward: the plainest name among the longest series."""
-    rows = [
-        row for row in series if words_of(row) & _REWARDS and not words_of(row) & (_SPREAD | {"frac", "min", "max"})
-    ]
+    rows = [row for row in series if words_of(row) & _REWARDS and not words_of(row) & (_SPREAD | _NO_REWARD)]
     rows = [row for row in rows if len(row) >= FEWEST and np.isfinite(row.values).all() and "kl" not in words_of(row)]
     named = [row for row in rows if words_of(row) & {"reward", "rewards", "rew", "return"}] or rows
     return min(named, key=lambda row: (-len(row) // 2, len(row.original)), default=None)
