@@ -2,12 +2,14 @@
 
 from traindx.detectors.curves.objective import objective
 from traindx.detectors.errors import ending
+from traindx.detectors.errors.root import Logged, read
 from traindx.detectors.errors.watched import Beside
 from traindx.program.followed import training_lengths
 from traindx.readers import Run
 from traindx.readers.excerpts import read_excerpt, read_tail
 from traindx.readers.model import Excerpt, Stretch
 from traindx.runtime import NoData, ToolInput, ToolOutput, tool
+from traindx.vocabulary.error_texts import error_patterns
 
 TAIL = 64 << 10
 """bytes of a file beside the log that are read from its end"""
@@ -38,6 +40,8 @@ def check_ending(given: Input, run: Run) -> EndReport:  # noqa: ARG001 - every t
         lines, before = (read_excerpt(run, one) for one in wanted)
         end = ending.Ending(lines, before)
         found = ending.detect(goal, end, run.errors, run.settings, _beside(run, lines.source), training_lengths(run))
+        if _another_fell(run, lines.source):
+            found = []
         return EndReport(source=lines.source, last_lines=_shown(lines), signals=[*found, *waiting])
     tail = _tail(run) if goal is None else None
     if tail is None:
@@ -45,6 +49,15 @@ def check_ending(given: Input, run: Run) -> EndReport:  # noqa: ARG001 - every t
     counted = any(row.source == tail.source and row.axis != "row" and len(row) > 1 for row in run.series)
     begun = [] if counted else ending.before_training(tail, run.errors)
     return EndReport(source=tail.source, last_lines=_shown(tail), signals=[*begun, *waiting])
+
+
+def _another_fell(run: Run, source: str) -> bool:
+    """Whether a process that logs to another file ended with an error of its own: this one waited for it."""
+    errors = [row for row in run.errors if row.kind == "error"]
+    readings = read(errors, error_patterns(run.project), Logged(run.series, run.once(objective)))
+    return any(
+        one.role == "root" and one.row.frames and not one.survived and one.row.source != source for one in readings
+    )
 
 
 def _beside(run: Run, source: str) -> list[Beside]:

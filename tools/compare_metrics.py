@@ -55,7 +55,9 @@ def compare_metrics(given: Input, run: Run) -> Together:  # noqa: ARG001 - every
         *loss_scale.skipped(run.series),
         *policy.detect([row for row in run.series if np.isfinite(row.values).all()], graders(run.program)),
         *no_labels.in_curves(run.once(objective), run.series),
-        *_with_code(no_labels.in_logs(log_heads(run, no_labels.MOST_LINES)), run),
+        *_with_code(
+            no_labels.in_logs(log_heads(run, no_labels.MOST_LINES), lost=no_labels.never_measured(run.series)), run
+        ),
     ]
     looked_at = sorted({row.name for row in series if words_without_digits(row) & _BELONG_TOGETHER})
     if not found and not looked_at and not tasks.task_groups(series):

@@ -212,6 +212,7 @@ MESSAGES: list[tuple[str, str, str]] = [
     ("my yolo mAP is 0 all the time", "not-learning", T),
     ("Loss: 87.3365", "non-finite", M),
     ("gets stuck at epoch 0, no GPU activity", "hang", M),
+    ("it has been sitting there like this for hours, is it dead?", "hang", M),
     ("Expected all tensors to be on the same device, but found at least two devices", "crash", M),
     ("epoch time went from 5 min to 40 min", "slow-training", T),
     ('the text it writes is just "the the the the the"', "mode-collapse", M),

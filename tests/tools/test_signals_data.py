@@ -86,6 +86,17 @@ def sorted_rows() -> dict[str, str]:
     return {"data/train.csv": csv(inputs[order], labels[order])}
 
 
+def of_patients(held: Iterable[int], each: int = 8, called: str = "patient") -> dict[str, str]:
+    """Two splits with the same number of rows for each patient: twelve in training, others or the same held out."""
+    spread = np.random.default_rng(5)
+
+    def rows(patients: Iterable[int]) -> str:
+        measured = ((f"P{n:02d}", *spread.normal(size=4).round(5)) for n in patients for _ in range(each))
+        return f"{called},a,b,c,d\n" + "".join(",".join(map(str, row)) + "\n" for row in measured)
+
+    return {"train.csv": rows(range(12)), "val.csv": rows(held)}
+
+
 def splits(shared: int) -> dict[str, str]:
     (train, labels), (held, wanted) = blobs(200), blobs(80, seed=5)
     held[:shared], wanted[:shared] = train[:shared], labels[:shared]
@@ -209,6 +220,12 @@ CASES = [
     case(DATA, "nothing is filled", script(""), silent="data-cleaned"),
     case(DATA, "half of validation was trained on", splits(40), "splits-share-rows"),
     case(DATA, "clean splits", splits(0), silent="splits-share-rows"),
+    case(DATA, "rows of the same patients on both sides", of_patients(range(12)), "splits-share-groups",
+         "splits-share-rows"),
+    case(DATA, "other patients in validation", of_patients(range(12, 24)), silent="splits-share-groups"),
+    case(DATA, "one row of each patient", of_patients(range(12), each=1), silent="splits-share-groups"),
+    case(DATA, "the same clinics, which are no persons", of_patients(range(12), called="clinic"),
+         silent="splits-share-groups"),
     case(DATA, "few different rows there are", {
         "data/train.csv": csv(FEW, FEW[:, 0]), "data/val.csv": csv(FEW[:100], FEW[:100, 0])},
          silent="splits-share-rows"),

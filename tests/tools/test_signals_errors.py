@@ -117,6 +117,14 @@ MESSAGES: list[tuple[str, list[str], list[str]]] = [
         [],
     ),
     (
+        "error-scheduler-steps",
+        [
+            "ValueError: Tried to step 90 times. The total number of steps is 80",
+            "RuntimeError: this scheduler was stepped 90 times and holds 80 rates",
+        ],
+        [],
+    ),
+    (
         "error-not-finite",
         [
             "ValueError: The loss returned in `training_step` is nan.",

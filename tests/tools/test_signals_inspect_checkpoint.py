@@ -68,6 +68,17 @@ def loaded(prefix: str, made: str = "Net()", strict: str = "strict=False") -> Fi
     }
 
 
+def given_away() -> Files:
+    """The same, where a function of another file is given the model."""
+    files = loaded("module.")
+    program = str(files["evaluate.py"]).partition("model.load")[0]
+    return {
+        "best.pt": files["best.pt"],
+        "evaluate.py": f"{program}from keep import resume\nresume(model, 'best.pt')\n",
+        "keep.py": "import torch\n\n\ndef resume(net, to):\n    net.load_state_dict(torch.load(to), strict=False)\n",
+    }
+
+
 FINETUNE = """
 import torch
 from torch import nn
@@ -274,6 +285,12 @@ class Kept:
         self.lr = 0.1
 
 
+def rows() -> Files:
+    """A backbone that fits, and a file of data that the program loads as well."""
+    data = saved(lambda: {"x": torch.zeros(90, 16), "y": torch.zeros(90)})
+    return {**pretrained("backbone", "rows = torch.load('rows.pt')\n"), "rows.pt": data}
+
+
 NAN_FROM_THE_START = log(["resumed last.pt", *(f"step {n} loss nan" for n in range(10, 100, 10))])
 BROKE = log(
     [f"step {10 * n} loss {2.0 - n / 20:.4f}" for n in range(20)] + [f"step {n} loss nan" for n in range(200, 300, 10)]
@@ -299,6 +316,11 @@ CASES = [
             "for k in list(state):\n    state[k.replace('encoder', 'backbone')] = state.pop(k)\n",
         )
     ),
+    case(TOOL, "another prefix is taken away than the names have",
+         pretrained(more="state = {k.removeprefix('module.'): v for k, v in state.items()}\n"),
+         "checkpoint-keys-not-loaded"),
+    case(TOOL, "a function is given the model and loads it", given_away(), "checkpoint-keys-not-loaded"),
+    case(TOOL, "data beside it that is loaded as well", rows(), silent="checkpoint-keys-not-loaded"),
     case(TOOL, "a backbone that fits, under another head", pretrained("backbone"), silent="checkpoint-keys-not-loaded"),
     case(TOOL, "a prefix that the wrapped model has too", loaded("module.", "nn.DataParallel(Net())"),
          silent="checkpoint-keys-not-loaded"),

@@ -275,6 +275,15 @@ CASES: list[Case] = [
         ),
         fires="alive-without-progress",
     ),
+    case(
+        ENDING,
+        "another process fell, and this one waited for it",
+        {
+            **clocked(list(range(30)), [CANCELLED.format("15:00:12")]),
+            "rank7.err": 'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\nKeyError: 1\n',
+        },
+        silent="silence-before-end alive-without-progress",
+    ),
     case(ENDING, "the log stops in the middle", clocked(list(range(30)), []), fires="stopped-short"),
     case(
         ENDING,

@@ -40,6 +40,7 @@ NEVER_BEGAN: list[tuple[str, list[str]]] = [
             _FRAMES + "ValueError: Total available GPUs 4 is less than total desired GPUs 8",
         ],
     ),
+    ("error-module-system", ["/var/spool/slurmd/job9/script: line 3: module: command not found"]),
     (
         "error-image",
         [

@@ -14,6 +14,7 @@ from typing import Literal, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from traindx.definitions.clues import Clue, compiled
 from traindx.definitions.content import PROMPTS
 from traindx.errors import DefinitionError, did_you_mean
 
@@ -69,6 +70,10 @@ class ErrorPattern(Rule):
         default=(),
         description="lines that bring the error about, searched in the run's scripts and configurations, and where none"
         " has it in its programs, whatever the case; the first text that is found anywhere is cited",
+    )
+
+    clues: tuple[Clue, ...] = Field(
+        default=(), description="how an exception of the family is known whose words no family lists"
     )
 
     @field_validator("matches", "alone", "unless", "unless_raised_by", "set_in")
@@ -192,8 +197,5 @@ def _complaint(error: ValidationError, path: Path, known: Sequence[str]) -> tupl
 
 
 def _checked(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"not a regular expression: {error}") from None
+    compiled(pattern)
     return pattern

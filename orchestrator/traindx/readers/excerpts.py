@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ _TEXTS = frozenset(
         ".bat", ".ps1", ".zsh", ".job", ".cmd", ".in", ".mk",
     }
 )  # fmt: skip
+_NOTE = re.compile(r"(?:^|/)(?!readme|licen[cs]e|notes|changelog)[^/.]{1,80}(?:\.txt)?$", re.IGNORECASE)
 _ORDER = {"config": 0, "code": 0, "other": 1, "data": 2}
 
 
@@ -76,10 +78,11 @@ def error_tails(run: Run, most: int = 64 << 10) -> Iterator[Excerpt]:
 
 
 def log_tails(run: Run, most: int) -> Iterator[Excerpt]:
-    """The end of every log, read when asked for."""
-    for file in run.files:
-        if file.role == "log" and file.size:
-            yield read_tail(run, file.path, most)
+    """The end of every log, read when asked for; where there is none, of the notes that may be pasted output."""
+    logs = [file for file in run.files if file.role == "log" and file.size]
+    notes = [file for file in run.files if file.role == "other" and 0 < file.size <= most and _NOTE.search(file.path)]
+    for file in logs or notes:
+        yield read_tail(run, file.path, most)
 
 
 def read_text(run: Run, path: str, most: int) -> str:

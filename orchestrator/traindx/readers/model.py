@@ -158,3 +158,5 @@ class LogError:
     """whether the interpreter says that it goes on: raised in a destructor, at exit, or while a record was logged"""
     code: str = field(default="", compare=False)
     """the line of code that raised, where the traceback shows it"""
+    calls: tuple[str, ...] = field(default=(), compare=False)
+    """the function of each frame, as far as the traceback names it"""

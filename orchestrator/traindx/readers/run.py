@@ -30,6 +30,7 @@ from traindx.readers.folder import discover
 from traindx.readers.folder.progress import Progress, watched
 from traindx.readers.ledger import HURRIED_SECONDS, Ledger, within
 from traindx.readers.logs.attempts import Attempt
+from traindx.readers.logs.errors import read_errors
 from traindx.readers.logs.lines import LARGE, LineIndex, excerpt
 from traindx.readers.logs.logfile import LogFile
 from traindx.readers.logs.plaintext import PlainTexts
@@ -330,7 +331,16 @@ class Run:
 
     @cached_property
     def _logged_errors(self) -> list[LogError]:
-        return self._read("log", lambda handle, file: self._log(file).errors(handle), "errors")
+        printed = self._read("log", lambda handle, file: self._log(file).errors(handle), "errors")
+        return printed + self._read("metrics", self._recorded_errors, "errors")
+
+    def _recorded_errors(self, handle: BinaryIO, file: RunFile) -> list[LogError]:
+        """The errors among records in JSON lines."""
+        begins_record = handle.read(1) == b"{" and not file.path.lower().endswith(".json")
+        handle.seek(0)
+        if not begins_record:
+            return []
+        return read_errors(handle, file.path, self._remark, None, self._ledger.bytes_of(file, "errors"))
 
     @cached_property
     def _tracked(self) -> dict[str, trackers.Found]:

@@ -21,6 +21,10 @@ _NO_INPUT = re.compile(
 )
 _ROW_NAME = re.compile(r"^(?:unnamed.*|id|idx|index|row|uid|uuid|guid|key|.*_(?:id|uuid|key|idx)|sample)$")
 _TIME = re.compile(r"(?:^|[_ ])(?:date|datetime|day|month|year|time|timestamp|ts)(?:$|[_ ])|_at$")
+_SOMEBODY = re.compile(
+    r"^(?:patient|patientin|proband|subject|person|participant|donor|animal|specimen)s?"
+    r"(?:[_ -]?(?:id|no|nr|num|number|code))?$"
+)
 _SHARD = re.compile(r"\d+")
 
 
@@ -32,6 +36,11 @@ def split_of(path: str) -> Split:
     if _TRAIN.search(name.rpartition("/")[2]):
         return "train"
     return "val" if _VAL.search(name) else "train" if _TRAIN.search(name) else ""
+
+
+def names_somebody(name: str) -> bool:
+    """Whether a column says whom a row was taken from: rows of one person are no independent samples."""
+    return _SOMEBODY.match(name.lower().strip()) is not None
 
 
 def is_label(name: str) -> bool:

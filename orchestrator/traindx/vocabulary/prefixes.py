@@ -14,6 +14,10 @@ PREFIX = re.compile(
     r"|\[[IWEF](?:\d{3,4} \d\d:\d\d:\d\d\.\d{1,9})? \w{1,60}\.(?:cpp|cc|hpp|h):\d{1,6}\]"
     r"|[\[(]?(?:rank|RANK|Rank|local_rank|GPU|gpu|worker|node)[ :=_]?\d{1,5}[\])]?:?"
     r"|\[default\d{1,5}\]:"  # torchrun --tee
+    r"|\[\d{1,6},\d{1,5}\]<std(?:out|err)>:"  # mpirun --tag-output
+    r"|std(?:out|err) [FP](?= )"  # what a container runtime writes behind its time
+    # `trainer-1  | `, as `docker compose logs` names who speaks
+    r"|(?!(?i:epoch|ep|step|iter|it|batch|fold|round|phase|stage))[A-Za-z][\w.]{0,60}[-_]\d{1,4} {1,24}\|(?=\s)"
     r"|\(\w{1,60}(?: [a-z]{1,12}=\d{1,6}){0,3} pid=\d{1,9}(?:, ip=[\d.]{1,20})?\)"
     r"|\d\d-\d\d \d\d:\d\d:\d\d(?: \[\w{1,60}\.py:\d{1,6}\])?"  # `ERROR 05-02 11:20:33 [core.py:718]`
     r"|\[\d{1,5}\]:"
@@ -34,5 +38,5 @@ LEVEL = re.compile(
 LOOSE_PREFIX = re.compile(re.sub(r"\\d(?:\\d\??|\{[\d,]+\})?", r"\\d+", PREFIX.pattern))
 """as far as a prefix could reach in a line with the same words and longer or shorter numbers"""
 
-RANK = re.compile(r"(?:rank|RANK|Rank|local_rank|GPU|gpu|\[default)[ :=_]?(\d{1,5})(?!\d)")
+RANK = re.compile(r"(?:rank|RANK|Rank|local_rank|GPU|gpu|\[default|\[\d{1,6},)[ :=_]?(\d{1,5})(?!\d)")
 """the process inside a prefix"""

@@ -70,6 +70,7 @@ HEARD = (
         "you say that the results are too good, or do not hold on other data",
         r"\b(?:too good|suspicious\w*|implausibl\w*|unrealistic\w*|(?:in|on) (?:production|the field|the wild)"
         r"|on (?:new|real|fresh|other) (?:data|samples|images)"
+        r"|in (?:der|die|the|a) (?:klinik|praxis|produktion|clinic|hospital|practice)|in practice"
         r"|kaggle|leader ?board|leak\w*|fresh data|deployed|deployment)\b",
     ),
     _said(

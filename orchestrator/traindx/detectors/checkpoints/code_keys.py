@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from traindx.contract import Fact, Signal, SignalKind
@@ -22,6 +22,8 @@ SIGNALS = {
 }
 _WRAPPER = re.compile(r"^(?:module\.|_orig_mod\.|model\.|_forward_module\.|net\.|network\.|encoder\.)+")
 _STRIPS = "consume_prefix_in_state_dict_if_present"
+_TAKES = {"startswith", "removeprefix", "replace", "len", "split", "partition"}
+"""calls that look for a text in a name, or take it away"""
 _PAIRS = {"items", "keys", "list"}
 MATCH = 0.5
 """share of the names below which nothing of the model is loaded but by accident"""
@@ -36,10 +38,11 @@ def detect(checkpoint: Checkpoint, code: Sequence[CodeUnit]) -> list[Signal]:
         for call in ast.walk(unit.tree):
             if not isinstance(call, ast.Call) or not _loads_quietly(call) or not _is_of(checkpoint, unit, code):
                 continue
-            if any(_renames(tree) for tree in _on_the_way(call, unit, code)):
-                continue  # names may be put right on the way
-            owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-            for made in assigned(unit.tree, name_of(owner)):
+            if (loaded := _loaded(call, unit)) and PurePosixPath(checkpoint.path).name not in loaded:
+                continue
+            if any(_puts_right(tree, names) for tree in _on_the_way(call, unit, code)):
+                continue
+            for made in _models(call, unit, code):
                 model = state_names(code, made)
                 found = _compared(checkpoint, names, model, unit, call) if model is not None else None
                 if found is not None:
@@ -52,6 +55,18 @@ def _loads_quietly(call: ast.Call) -> bool:
         return False
     strict = [row.value for row in call.keywords if row.arg == "strict"] or call.args[1:2]
     return any(isinstance(value, ast.Constant) and value.value is False for value in strict)
+
+
+def _loaded(call: ast.Call, unit: CodeUnit) -> set[str]:
+    """The files that the program itself names where it reads what it loads here; empty where it names none."""
+    given = call.args[0] if call.args else None
+    values = list(assigned(unit.tree, given.id)) if isinstance(given, ast.Name) else [given] if given else []
+    return {
+        PurePosixPath(node.value).name
+        for value in values
+        for node in ast.walk(value)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value
+    }
 
 
 def _on_the_way(call: ast.Call, unit: CodeUnit, code: Sequence[CodeUnit]) -> list[ast.AST]:
@@ -69,9 +84,49 @@ def _on_the_way(call: ast.Call, unit: CodeUnit, code: Sequence[CodeUnit]) -> lis
     return [unit.tree, *functions]
 
 
-def _renames(tree: ast.AST) -> bool:
-    """Whether a mapping is built again under other names: over its pairs, with a key that is not theirs."""
-    return any(_makes_names(node) for node in ast.walk(tree))
+def _models(call: ast.Call, unit: CodeUnit, code: Sequence[CodeUnit]) -> Iterator[ast.expr]:
+    """What the model is made by: in the file that loads, or where the function that loads is given it."""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    name = name_of(owner)
+    yield from assigned(unit.tree, name)
+    for function in ast.walk(unit.tree):
+        if not isinstance(function, ast.FunctionDef) or all(node is not call for node in ast.walk(function)):
+            continue
+        taken = [argument.arg for argument in function.args.args]
+        if name not in taken:
+            continue
+        for other in code:
+            for given in _given(other.tree, function.name, name, taken.index(name)):
+                yield from assigned(other.tree, given)
+
+
+def _given(tree: ast.AST, function: str, name: str, place: int) -> Iterator[str]:
+    """The names of what a function's calls give it for an argument."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and name_of(node.func) == function:
+            by_name = [row.value for row in node.keywords if row.arg == name]
+            value = next(iter([*by_name, *node.args[place : place + 1]]), None)
+            if isinstance(value, ast.Name):
+                yield value.id
+
+
+def _puts_right(tree: ast.AST, names: Sequence[TensorInfo]) -> bool:
+    """Whether a mapping is built again under other names: over its pairs, with a key that is not theirs.
+
+    Taking away `module.` does nothing to names that do not have it.
+    """
+    made = [node for node in ast.walk(tree) if _makes_names(node)]
+    return any(_may_fit(node, names) for node in made)
+
+
+def _may_fit(node: ast.AST, names: Sequence[TensorInfo]) -> bool:
+    """Whether it does anything to these names: all but taking away a text that none of them has."""
+    key = node.key if isinstance(node, ast.DictComp) else None
+    adds = key is not None and any(isinstance(one, ast.JoinedStr | ast.Add) for one in ast.walk(key))
+    calls = [one for one in ast.walk(node) if isinstance(one, ast.Call) and name_of(one.func) in _TAKES]
+    texts = [one.value for call in calls for one in call.args[:1] if isinstance(one, ast.Constant)]
+    taken = {text for text in texts if isinstance(text, str)}
+    return adds or not taken or any(text in one.name for text in taken for one in names)
 
 
 def _makes_names(node: ast.AST) -> bool:
@@ -113,7 +168,7 @@ def _compared(
     first = names[0]
     prefix = _WRAPPER.match(first.name)
     stripped = [one for one in names if model.covers(_WRAPPER.sub("", one.name))]
-    own = wrapper + min(model.closed)
+    own = wrapper + min(model.closed).replace("\x01", "0")  # where a name stands for several
     claim = f"`{first.name}` and {len(names) - len(fits) - 1} more names of `{checkpoint.path}` are not the model's"
     claim += f", whose names are like `{own}`: nothing of them is loaded"
     facts: dict[str, Fact] = {"checkpoint": checkpoint.path, "key": first.name, "own_key": own}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from traindx.contract import Fact, Signal
 from traindx.detectors.citing import cite, cite_line
 from traindx.detectors.curves.objective import Objective, words_of
@@ -53,12 +55,18 @@ def in_curves(goal: Objective | None, series: Sequence[Series]) -> list[Signal]:
     return [Signal(id="loss-without-labels", claim=claim, citations=places)]
 
 
-def in_logs(heads: Iterable[Excerpt]) -> list[Signal]:
-    """Lines that say that samples have no label left, where there are several of them."""
+def never_measured(series: Sequence[Series]) -> bool:
+    """Whether the training loss is zero or no number at every point."""
+    loss = next((row for row in series if row.name == "train/loss" and len(row) >= FEWEST), None)
+    return loss is not None and bool(((loss.values == 0) | ~np.isfinite(loss.values)).all())
+
+
+def in_logs(heads: Iterable[Excerpt], *, lost: bool = False) -> list[Signal]:
+    """Lines that say that samples have no label left: several, or one where the loss was never a number (`lost`)."""
     for head in heads:
         hits = [(number, line) for number, line in head.numbered() if any(text.search(line[:2_000]) for text in _TEXTS)]
         whole = [hit for hit in hits if any(text.search(hit[1][:2_000]) for text in _TEXTS[2:])]
-        if len(hits) >= OFTEN or whole:
+        if len(hits) >= OFTEN or whole or (hits and lost):
             number, line = (whole or hits)[0]
             claim = f"the log says {len(hits)} times that samples have no label left: {quote_of(line)[:120]}"
             facts: dict[str, Fact] = {"masked_lines": len(hits)}

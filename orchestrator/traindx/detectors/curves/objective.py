@@ -37,7 +37,9 @@ _NOT_THE_REWARD = {
     "margin",
     "margins",
     "accuracies",
+    "non",  # `non_score_reward`: the penalty for leaving the reference
 }
+_TOTAL = {"reward", "rewards", "return", "returns"}
 _WEIGHTS = {"beta", "weight", "coef", "coeff", "anneal", "annealing", "lambda", "klw", "kw"}
 _RECONSTRUCTION = {"rec", "recon", "reconstruction", "nll", "recloss"}
 _ONE_SIDE = {"d": {"d", "disc", "discriminator", "critic"}, "g": {"g", "gen", "generator"}}
@@ -147,12 +149,19 @@ def _side(row: Series) -> str:
 def _chosen(series: Sequence[Series]) -> Series | None:
     earned = [row for row in series if len(row) >= FEWEST and is_reward(row) and not row.duplicate_of]
     if earned:
-        return max(earned, key=lambda row: ("mean" in words_of(row) or "avg" in words_of(row), len(row)))
+        return max(earned, key=_of_all)
     plain = any(row.name == "train/loss" for row in series)
     if not plain and adversaries(series) is not None:
         return None
     loss = main_loss(series)
     return loss if loss is None else _without_growing_penalty(loss, series)
+
+
+def _of_all(row: Series) -> tuple[bool, bool, int]:
+    """Puts a mean before a part, and what is called nothing but reward before the mean of a part."""
+    words = words_of(row)
+    plain = words <= _TOTAL
+    return plain or bool(words & {"mean", "avg"}), plain, len(row)
 
 
 def _without_growing_penalty(loss: Series, series: Sequence[Series]) -> Series:

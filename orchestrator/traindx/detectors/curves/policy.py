@@ -17,6 +17,7 @@ SIGNALS = {
     "rewards-all-equal": "all rewards of a group are equal and never were higher: there is nothing to learn from",
     "policy-kl-exploded": "the KL to the reference policy grew by orders of magnitude, and the reward fell",
     "policy-kl-ran-away": "within one update of a policy its KL to the policy before grew far beyond a small step",
+    "task-solved": "nearly everything that is sampled earns the reward for a right answer, from early on to the end",
     "policy-kl-grew": "the KL to the reference policy grew by orders of magnitude; the reward kept up",
 }
 
@@ -31,22 +32,27 @@ LEAST_KL = 1.0
 FELL = 0.3
 """share of what the reward had gained that it lost again"""
 _SOLVED = 0.95
+_SELDOM = 0.8
+"""the least share of right answers in any step of a task that is solved"""
+_RIGHT = {"accuracy", "acc", "correct", "correctness", "exact", "solved", "success", "answer", "match"}
 _REWARDS = {"reward", "rewards", "rew", "return", "returns", "score", "scores"}
 _SPREAD = {"std", "var"}
+_NO_REWARD = {"frac", "min", "max", "non"}
+"""words of shares and bounds, and of `non_score_reward`, the penalty for leaving the reference"""
 _KL = {"kl", "kld", "approxkl", "klref"}
 
 
 def detect(series: Sequence[Series], graders: Sequence[Citation] = ()) -> list[Signal]:
     """What rewards and KL say together; `graders` are the places in the code where rewards come from."""
     reward = _reward(series)
-    return _within_update(series) if reward is None else [*_equal(series, reward, graders), *_runaway(series, reward)]
+    if reward is None:
+        return _within_update(series)
+    return [*_equal(series, reward, graders), *_solved(series), *_runaway(series, reward)]
 
 
 def _reward(series: Sequence[Series]) -> Series | None:
     """The mean reward: the plainest name among the longest series."""
-    rows = [
-        row for row in series if words_of(row) & _REWARDS and not words_of(row) & (_SPREAD | {"frac", "min", "max"})
-    ]
+    rows = [row for row in series if words_of(row) & _REWARDS and not words_of(row) & (_SPREAD | _NO_REWARD)]
     rows = [row for row in rows if len(row) >= FEWEST and np.isfinite(row.values).all() and "kl" not in words_of(row)]
     named = [row for row in rows if words_of(row) & {"reward", "rewards", "rew", "return"}] or rows
     return min(named, key=lambda row: (-len(row) // 2, len(row.original)), default=None)
@@ -75,6 +81,21 @@ def _equal(series: Sequence[Series], reward: Series, graders: Sequence[Citation]
         places.append(cite(norm, len(norm) - 1, "no gradient"))
     places += graders
     return [Signal(id="rewards-all-equal", claim=claim, citations=places, facts=facts)]
+
+
+def _solved(series: Sequence[Series]) -> list[Signal]:
+    """A share of right answers near one; one that never moves at all may come from its grader."""
+    for row in series:
+        if len(row) < FEWEST or not words_of(row) & _REWARDS or not words_of(row) & _RIGHT:
+            continue
+        values = row.values
+        late = values[len(values) // 3 :]
+        if values.min() < 0 or values.max() > 1 or words_of(row) & (_SPREAD | _NO_REWARD):
+            continue
+        if float(np.median(late)) >= _SOLVED and float(late.min()) >= _SELDOM and len(set(values.tolist())) > FEW:
+            claim = f"`{row.original}` stays near 1: lowest {late.min():.3g}, {values[-1]:.3g} at the end"
+            return [Signal(id="task-solved", claim=claim, citations=[cite(row, len(row) - 1, claim)])]
+    return []
 
 
 def _spread(series: Sequence[Series]) -> tuple[Series, Numbers] | None:

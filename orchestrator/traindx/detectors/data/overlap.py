@@ -12,7 +12,14 @@ from traindx.readers.tables.datatables import TableInfo
 from traindx.readers.tables.samples import Samples
 from traindx.vocabulary.data_names import split_of
 
-SIGNALS = {"splits-share-rows": "rows of the validation data are in the training data as well"}
+SIGNALS = {
+    "splits-share-rows": "rows of the validation data are in the training data as well",
+    "splits-share-groups": "persons of the validation data are in the training data as well, with other rows",
+}
+FEWEST_GROUPS = 5
+ROWS_OF_ONE = 3
+"""rows of a person from which on they are many of one"""
+LEAST_GROUPS = 0.5
 LEAST = 0.03
 """share of the validation rows from which it is no accident"""
 FEWEST = 20
@@ -32,10 +39,10 @@ def detect(samples: Sequence[Samples], arrays: Sequence[ArrayInfo], tables: Sequ
     held = [row for row in seen if split_of(f"{row.path}/{row.member}" if row.member else row.path) == "val"]
     pairs = [(share, lines, train, val) for train in trains for val in held for share, lines in [_shared(train, val)]]
     if not pairs:
-        return []
+        return _by_groups(tables)
     share, lines, train, val = max(pairs, key=lambda pair: pair[0])
     if share < LEAST:
-        return _by_inputs(trains, held, arrays, tables)
+        return _by_inputs(trains, held, arrays, tables) or _by_groups(tables)
     # Where short rows repeat within one file as well, the data has few different rows; long ones were copied.
     repeats = max(row.prints.again / max(1, len(row.prints.kept) + row.prints.again) for row in (train, val))
     if share < LEAST or len(lines) < 3 or (repeats > 0.3 * share and train.width < WIDE):
@@ -72,6 +79,26 @@ def _by_inputs(
             }
             strength = min(1.0, 0.5 + 2 * share)
             return [Signal(id="splits-share-rows", claim=claim, strength=strength, citations=places, facts=facts)]
+    return []
+
+
+def _by_groups(tables: Sequence[TableInfo]) -> list[Signal]:
+    """Persons whose rows stand on both sides of the split: what was learned of one helps with the others."""
+    sides = [(split_of(table.path), table, column) for table in tables for column in table.columns if column.members]
+    for _, train, known in (side for side in sides if side[0] == "train"):
+        for _, val, asked in (side for side in sides if side[0] == "val"):
+            both = asked.members & known.members
+            many = all(table.rows >= ROWS_OF_ONE * len(one.members) for table, one in ((train, known), (val, asked)))
+            few = len(asked.members) < FEWEST_GROUPS or len(both) < LEAST_GROUPS * len(asked.members)
+            if known.name != asked.name or few or not many:
+                continue
+            claim = (
+                f"{len(both)} of the {len(asked.members)} values of `{asked.name}` in {val.path} are in {train.path}"
+            )
+            places = [cite_cell(table, one, 2, claim) for table, one in ((val, asked), (train, known))]
+            facts: dict[str, Fact] = {"group": asked.name, "shared_groups": len(both), "groups": len(asked.members)}
+            facts |= {"shared_val": val.path, "shared_train": train.path}
+            return [Signal(id="splits-share-groups", claim=claim, citations=places, facts=facts)]
     return []
 
 

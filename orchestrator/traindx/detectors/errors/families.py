@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from traindx.contract import Citation, Fact, Signal, SignalKind
 from traindx.definitions.rules import ErrorPattern
 from traindx.detectors.citing import cite_line
+from traindx.detectors.errors import meaning
 from traindx.detectors.errors.root import EXCEPTION, Logged, Reading, first_cause, read
 from traindx.detectors.errors.telling import own_frame, told
 from traindx.readers.code.codeunit import CodeUnit
@@ -73,7 +74,8 @@ def _of_cause(cause: Reading, readings: Sequence[Reading], code: Sequence[CodeUn
         return _unexplained(cause.row, [one.row for one in readings], code, facts)
     where = "" if rank is None else f", on rank {rank}"
     signal = told(cause.family.name, f"{cause.family.means}{where}", cause.row, code, facts)
-    return signal.model_copy(update={"strength": cause.family.strength})
+    strength = min(cause.family.strength, meaning.STRENGTH) if cause.inferred else cause.family.strength
+    return signal.model_copy(update={"strength": strength})
 
 
 def _rank(cause: Reading) -> int | None:

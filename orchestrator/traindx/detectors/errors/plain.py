@@ -35,6 +35,14 @@ _FAILS = re.compile(
     r"|abort(?:ed|ing)?|killed|crash(?:ed)?|invalid|not found|exiting|timed out|expired)(?![\w-])",
     re.IGNORECASE,
 )
+_RUN_FAILED = re.compile(
+    r"\b(?:train(?:ing)?|run|job|experiment|trial|fold|epoch|step|worker|process|script|main|program|fit|stage)\b.{0,30}"
+    r"\b(?:fail(?:ed|ure)|aborted|crashed|died|terminated|stopped with|raised)\b|\b\w{1,60}(?:Error|Exception)\b: ",
+    re.IGNORECASE,
+)
+"""what a program says that caught its own end"""
+ENDS = 25
+"""lines before the end of a log within which such a sentence is its end"""
 _NO_FAULT = re.compile(
     r"\b(?:0|no|without) (?:errors?|failures?|warnings?)\b|\berror[_ -]rate\b|\bretry|\bretries\b|\bwill try\b"
     r"|\bfall(?:ing|s)? ?back\b|\bignor(?:ed|ing|e)\b|\bskipp(?:ed|ing)\b|\brecovered\b|\bhandled\b",
@@ -70,7 +78,7 @@ _OPEN_WARNING = re.compile(r"\w{1,60}Warning:\s{0,4}$")
 
 
 def detect(
-    logs: Iterable[Excerpt],
+    logs: Sequence[Excerpt],
     patterns: Sequence[ErrorPattern],
     logged: Logged,
     printed: Collection[LogError] = (),
@@ -82,7 +90,11 @@ def detect(
     if cause is None or cause.family is None:
         return []
     signal = told(cause.family.name, cause.family.means, cause.row, (), {**cause.facts})
-    return [signal.model_copy(update={"strength": min(STRENGTH, cause.family.strength)})]
+    found = [signal.model_copy(update={"strength": min(STRENGTH, cause.family.strength)})]
+    last = max(log.last for log in logs if log.source == cause.row.source)
+    if _RUN_FAILED.search(cause.row.text) and cause.row.line > last - ENDS:
+        found.append(told("run-ended-by-error", "the run ended with an error", cause.row, ()))
+    return found
 
 
 def warnings(

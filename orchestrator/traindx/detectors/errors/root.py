@@ -12,6 +12,7 @@ import numpy as np
 from traindx.definitions.rules import ErrorPattern, ErrorRole
 from traindx.detectors.curves.completion import NOT_OVER, OVER
 from traindx.detectors.curves.objective import Objective
+from traindx.detectors.errors import meaning
 from traindx.detectors.errors.others import of_others
 from traindx.detectors.errors.telling import is_installed
 from traindx.readers.logs.ranks import job_in_name, rank_in_name
@@ -44,6 +45,8 @@ class Reading:
     family: ErrorPattern | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
     survived: bool = False
+    inferred: bool = False
+    """whether the family is known by clues, not by its words"""
     first: int = 0
     """the line in which its words were printed first, where it ended an earlier attempt of the run as well"""
 
@@ -122,6 +125,10 @@ class Logged:
         after = sum(row > line for row in rows)
         return source not in self._earlier and after <= min(LINGERS, (len(rows) - after) // 4)
 
+    def began_without(self, row: LogError) -> bool:
+        """Whether the run logged values, and the line does not stand behind all that its own file has."""
+        return self.began and not (self._last.get(row.source) and row.line > self._last[row.source][-1])
+
     def goes_on(self, source: str, line: int) -> bool:
         """Whether values of any series stand in lines after it, or in the file of a later job."""
         return source in self._earlier or self._ends.get(source, 0) > line
@@ -182,10 +189,14 @@ def _reading(row: LogError, patterns: Sequence[ErrorPattern], logged: Logged | N
         # Of a message of several lines the first may say no more than that something failed.
         family, facts = _family_of_lines(row.more.split("\n"), patterns, (family, facts))
     outlived = logged is not None and (
-        logged.outlived(row, family) or (family is not None and family.before_start and logged.began)
+        logged.outlived(row, family) or (family is not None and family.before_start and logged.began_without(row))
     )
     survived = row.ignored or foreign or went_on or outlived or (family is not None and family.role == "survived")
-    return Reading(row, family, facts, survived, first)
+    asked = family is None or family.role == "root"
+    by_clues = meaning.family_of(row, patterns, first=family is not None) if asked else None
+    if by_clues is not None and by_clues is not family:
+        return Reading(row, by_clues, {}, survived, inferred=True, first=first)
+    return Reading(row, family, facts, survived, first=first)
 
 
 def _family_of_lines(
@@ -261,7 +272,7 @@ def _heads(roots: Sequence[Reading]) -> list[Reading]:
             chains[-1].append(one)
         else:
             chains.append([one])
-    return [next((one for one in chain if one.family is not None), chain[0]) for chain in chains]
+    return [min(chain, key=lambda one: (one.family is None, one.inferred)) for chain in chains]
 
 
 def _same_process(earlier: Reading, later: Reading) -> bool:

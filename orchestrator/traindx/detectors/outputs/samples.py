@@ -18,6 +18,19 @@ MOST_LINES = 2000
 FEWEST_LINES = 8
 LARGEST = 200_000
 _WORD = re.compile(r"\S+")
+_PROMPT = re.compile(
+    r"\W{0,4}(?:prompt|input|question|instruction|user|human|context|given|step|epoch|seed|temperature|sample|source|src|q)"
+    r"\b[^:=\n]{0,20}[:=#]|[-=*#~_]{3,}.{0,80}[-=*#~_]{3,}$|[-=*#~_]{3,}$",
+    re.IGNORECASE,
+)
+"""lines of a file of samples that the model did not write"""
+_SAID = re.compile(
+    r"^\W{0,4}(?:output|answer|completion|response|generated|generation|model|assistant|a|hyp|pred\w*)\s?[:=>]+\s*",
+    re.IGNORECASE,
+)
+ONE_CHARACTER = 0.9
+"""share of a single character in what a model wrote above which it writes nothing else"""
+FEWEST_CHARACTERS = 120
 LOOPING = 0.25
 """share of different pairs of words below which a text goes round in circles"""
 
@@ -29,6 +42,11 @@ def detect(samples: Excerpt) -> Signal | None:
     lines = [(number, line[:500]) for number, line in lines if line]
     if path.endswith(".jsonl"):
         return _looping(path, lines)
+    answers = [(number, said) for number, line in lines if not _PROMPT.match(line) and (said := _SAID.sub("", line))]
+    one = _one_character(path, answers)
+    if one is not None:
+        return one
+    lines = answers if len(answers) < len(lines) else lines
     words = [word for _, line in lines for word in _WORD.findall(line)][:LARGEST]
     if len(words) < 40:
         return None
@@ -46,6 +64,22 @@ def detect(samples: Excerpt) -> Signal | None:
     facts: dict[str, Fact] = {"diversity_series": path, "diversity_start": len(lines), "diversity_end": 1}
     place = cite_line(path, line, claim, text[:200])
     return Signal(id="outputs-collapsed", claim=claim, citations=[place], facts=facts)
+
+
+def _one_character(path: str, lines: list[tuple[int, str]]) -> Signal | None:
+    """Texts that hold hardly anything but one character: dots, colons."""
+    written = "".join(line for _, line in lines)[:LARGEST].replace(" ", "")
+    if len(written) < FEWEST_CHARACTERS:
+        return None
+    common, times = Counter(written).most_common(1)[0]
+    if times < ONE_CHARACTER * len(written) or common.isdigit():
+        return None
+    number, text = next(row for row in lines if common in row[1])
+    claim = f"`{common}` makes up {times / len(written):.0%} of what stands in {path}"
+    facts: dict[str, Fact] = {"diversity_series": path, "diversity_start": len(written), "diversity_end": times}
+    return Signal(
+        id="outputs-collapsed", claim=claim, citations=[cite_line(path, number, claim, text[:200])], facts=facts
+    )
 
 
 def _looping(path: str, lines: list[tuple[int, str]]) -> Signal | None:

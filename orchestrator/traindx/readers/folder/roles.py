@@ -19,6 +19,7 @@ from traindx.readers.folder.textkinds import (
     is_log_behind,
     is_mostly_log,
     outside_programs,
+    says_how_job_ended,
     says_trace,
 )
 from traindx.readers.logs.textlog import records_in
@@ -43,7 +44,9 @@ _OUTPUTS = {"png", "svg", "pdf", "html", "htm"}
 _CONFIGS = {"yaml", "yml", "toml", "ini", "cfg", "conf", "gin", "env"}
 _CODE = {"py", "sh", "sbatch", "slurm", "ipynb", "cu", "cpp", "c", "h"}
 _SCRIPTS = {"py", "sh"}
-_LOGS = {"log", "out", "err", "stdout", "stderr"}
+_LOGS = {"log", "out", "err", "stdout", "stderr", "rout"}
+_SPOOLED = re.compile(r"p?[oe]\d{1,12}(?:[-.]\d{1,6})?$")
+"""how schedulers of the PBS family end the names of what a job printed: `train.o8812`"""
 _TABLES = {"jsonl", "ndjson"}
 _LOG_NAME = re.compile(
     r"(?:^|[^a-z])(?:log|logs|train|training|stdout|stderr|output|nohup|console|slurm|run|error|dmesg|out|err)(?:[^a-z]|$)"
@@ -93,10 +96,11 @@ _ROLES: dict[Content, Role] = {
 
 
 def suffix(path: str) -> str:
-    """The extension of a path; of `train.log.1` it is `log`."""
+    """The extension of a path; of `train.log.1` and `workerlog.0` it is `log`."""
     parts = path.rpartition("/")[2].lower().split(".")
-    if len(parts) > 2 and parts[-1].isdecimal():
+    if len(parts) > 1 and parts[-1].isdecimal() and (len(parts) > 2 or parts[0].endswith("log")):
         parts.pop()
+        return "log" if parts[-1].endswith("log") else parts[-1]
     return parts[-1] if len(parts) > 1 else ""
 
 
@@ -151,7 +155,7 @@ def _text_by_name(name: str, kind: str) -> Role:
         return "code"
     if kind in _CONFIGS:
         return "config"
-    if kind in _LOGS or (kind in {"", "txt"} and _LOG_NAME.search(name)):
+    if kind in _LOGS or _SPOOLED.match(kind) or (kind in {"", "txt"} and _LOG_NAME.search(name)):
         return "log"
     return "other"
 
@@ -208,6 +212,8 @@ def _text_role(kind: str, role: Role, content: Content, glance: Glance) -> Role:
         return "checkpoint"
     if kind in {"csv", "tsv"}:
         return role if role == "output" else "metrics" if _metric_header(text) else "data"
+    if kind in {"json", "yaml", "yml"} and says_how_job_ended(text):
+        return "log"
     if kind == "json":
         history = role not in {"config", "output"} and "[" in text
         return "metrics" if history or holds_history(text) or any(map(holds_history, glance.rest)) else role

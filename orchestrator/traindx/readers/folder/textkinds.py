@@ -25,6 +25,11 @@ JOB_STATUS = re.compile(
     re.MULTILINE,
 )
 """what `kubectl describe`, `sacct`, `scontrol` and `dmesg` print about a job"""
+_ENDED = re.compile(r"^[\s\-{,]*[\"']?(?:exit_?code|exit_?status)[\"']?\s?[:=]\s?\"?-?\d", re.IGNORECASE | re.MULTILINE)
+_WHY = re.compile(
+    r"^[\s\-{,]*[\"']?\w{0,20}(?:reason|status|state|phase|message|error)[\"']?\s?[:=]\s?[\"']?[A-Za-z]",
+    re.IGNORECASE | re.MULTILINE,
+)
 _FRAME = re.compile(r"\s*File \"[^\"]+\", line \d+|\s{4,}\S")
 _FEWEST_RECORDS = 5
 _LAST_PART = 4
@@ -43,6 +48,11 @@ _OF_SAMPLES = {
     "input_ids", "image", "y", "class",
 }  # fmt: skip
 _OF_RECORDS = {"step", "epoch", "iter", "iteration", "global_step", "loss", "train_loss", "level", "event", "timestamp"}
+
+
+def says_how_job_ended(text: str) -> bool:
+    """Whether it is what an orchestrator keeps of a job, as YAML or JSON: its exit code, with a reason or a state."""
+    return _ENDED.search(text) is not None and _WHY.search(text) is not None
 
 
 def holds_history(text: str) -> bool:

@@ -13,6 +13,7 @@ from typing import BinaryIO, Literal
 
 from traindx.readers.coverage import Allowance
 from traindx.readers.logs.frames import FATAL, Fault, Traceback, boxed_frame, ipython_frame, opens_box
+from traindx.readers.logs.jsonerrors import structured
 from traindx.readers.logs.lines import RawBlocks
 from traindx.readers.logs.ranks import LABEL, labels_ranks, prefix_of
 from traindx.readers.logs.resumed import speaks_of_resuming
@@ -54,7 +55,12 @@ _NUMBERED = re.compile(rb"signal|[Ee]xit|return code|Xid")
 """what is an error with some numbers only"""
 _GLOG = (b"W ::", b"E ::", b"F ::")
 """how the lines of Google's loggers begin once their digits are gone"""
-_FRAME = re.compile(r'\s*File "([^"]{1,400})", line (\d{1,7})(?:, in|$)')
+_FRAME = re.compile(r'\s*File "([^"]{1,400})", line (\d{1,7})(?:, in ?(\S{0,80})|$)')
+_STATED = re.compile(
+    r"\s*\"(\w{0,20}(?:reason|message|error|status|state|phase|detail|exit_?code|code|cause))\"\s?:\s?\"?(.{1,1800}?)\"?,?\s*$",
+    re.IGNORECASE,
+)
+"""a line of JSON in which an orchestrator says how a job ended"""
 _MARKS = re.compile(r"[\s^~]*")
 """an empty line, or the marks under the part of a line that raised"""
 _CHAIN = re.compile(r"During handling of the above exception|The above exception was the direct cause")
@@ -119,7 +125,17 @@ class _Reader:
         self._open = {process: seen for process, seen in self._open.items() if first - seen.last < _GIVEN_UP}
 
     def line(self, number: int, line: str) -> None:
-        """Take in one line."""
+        """Take in one line; of a record in JSON, the lines of the traceback in it, or its message."""
+        told = structured(line)
+        if len(told) == 1:
+            self._single(number, told[0], told[0], "ERROR")
+        else:
+            for part in told or (line,):
+                self._line(number, part)
+        if told:
+            self._message = None  # what follows is another record
+
+    def _line(self, number: int, line: str) -> None:
         label = LABEL.match(line) if self.labelled else None
         begin = label.end() if label else 0
         prefix = PREFIX.match(line, begin)
@@ -195,7 +211,7 @@ class _Reader:
         traceback.last = number
         frame = _FRAME.match(message)
         if frame:
-            traceback.enter(frame[1], int(frame[2]))
+            traceback.enter(frame[1], int(frame[2]), frame[3] or "")
         elif ipython_frame(traceback, message) or boxed_frame(traceback, message):
             return
         elif not message[:1].isspace() and message.strip():
@@ -212,6 +228,9 @@ class _Reader:
             traceback.code = message.strip()[:LONGEST]
 
     def _single(self, number: int, line: str, message: str, prefix: str) -> None:
+        stated = _STATED.match(message) if message.lstrip().startswith('"') else None
+        if stated is not None:
+            message = f"{stated[1]}: {stated[2]}"
         if len(message) > LONGEST or message.lstrip()[:1] in {'"', "'", "`", ">"}:
             return
         level = LEVEL.search(f"{prefix} ") if prefix else LEVEL.match(f"{message[:40]} ")
@@ -245,7 +264,7 @@ class _Reader:
             seen = LogError(self.source, number, line.strip()[:LONGEST], kind, rank=told)
             if raised is not None:
                 seen = replace(seen, frames=tuple(raised.frames), follows=raised.follows, ignored=raised.ignored)
-                seen = replace(seen, code=raised.code)
+                seen = replace(seen, code=raised.code, calls=tuple(raised.calls))
             if COLLECTIVE.search(said):  # every rank says the same of itself
                 self._kept["collective"].note(f"{told}: {said}", seen)
             else:
@@ -388,5 +407,9 @@ def _telling(lines: set[bytes]) -> set[bytes]:
 
 def _process(prefix: str) -> str:
     """The part of a prefix that tells processes apart: ranks and process ids, not times."""
-    told = re.search(r"(?:rank|local_rank|gpu|worker|node)[ :=_]?\d+|pid=\d+|\[\d{1,5}\]:", prefix, re.IGNORECASE)
+    told = re.search(
+        r"(?:rank|local_rank|gpu|worker|node)[ :=_]?\d+|pid=\d+|\[\d{1,5}\]:|\[\d{1,6},\d{1,5}\]<",
+        prefix,
+        re.IGNORECASE,
+    )
     return told[0] if told else ""

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 _CELL_FRAME = re.compile(
     r"(?:Cell |Input )In ?\[(\d{1,9})\](?:, line (\d{1,7})|, in )|<ipython-input-(\d{1,9})-\w{1,40}> in "
 )
-_FILE_FRAME = re.compile(r"File (\S{1,400}?):(\d{1,7}), in |(?:File )?([~/\w][^\s:]{0,400}\.py) in \S")
+_FILE_FRAME = re.compile(
+    r"File (\S{1,400}?):(\d{1,7}), in (\w{0,80})|(?:File )?([~/\w][^\s:]{0,400}\.py) in (?=\S)(\w{0,80})"
+)
 _ARROW = re.compile(r"-{1,8}> ?(\d{1,7})(?:\s|$)")
 # rich draws a box: `│ /home/me/train.py:212 in main   │`, and an arrow before the line that raised.
 _BOX = ("│", "╭", "╰")
-_BOXED_FRAME = re.compile(r"│ {1,4}(\S[^│]{0,400}?):(\d{1,7})(?: in \S|\s)")
+_BOXED_FRAME = re.compile(r"│ {1,4}(\S[^│]{0,400}?):(\d{1,7})(?: in (\S{1,80})|\s)")
 _BOXED_LINE = re.compile(r"│ {0,4}❱ {0,8}\d{1,7} (.{1,400})")
 
 
@@ -26,16 +28,21 @@ class Traceback:
     follows: int = 0
     pointed: str = ""
     """what IPython's next arrow points into"""
+    called: str = ""
+    """the function of that frame"""
     last: int = 0
     """the last line of the file that belongs to it"""
     ignored: bool = False
     """whether its heading says that the interpreter goes on"""
     code: str = ""
     """the line of code of the innermost frame, as far as it is printed"""
+    calls: list[str] = field(default_factory=list)
+    """the function of each frame; empty where none is named"""
 
-    def enter(self, path: str, line: int) -> None:
+    def enter(self, path: str, line: int, function: str = "") -> None:
         """Take in a frame; the line of code that was shown belongs to the one before."""
         self.frames.append((path, line))
+        self.calls.append(function)
         self.code = ""
 
 
@@ -50,7 +57,7 @@ def boxed_frame(traceback: Traceback, message: str) -> bool:
         return False
     frame, line = _BOXED_FRAME.match(message), _BOXED_LINE.match(message)
     if frame:
-        traceback.enter(frame[1], int(frame[2]))
+        traceback.enter(frame[1], int(frame[2]), frame[3] or "")
     elif line:
         traceback.code = line[1].strip("│ ")
     return True
@@ -61,18 +68,19 @@ def ipython_frame(traceback: Traceback, message: str) -> bool:
     arrow = _ARROW.match(message)
     if arrow:
         if traceback.pointed:
-            traceback.enter(traceback.pointed, int(arrow[1]))
+            traceback.enter(traceback.pointed, int(arrow[1]), traceback.called)
         traceback.pointed = ""
         return True
     cell, file = _CELL_FRAME.match(message), _FILE_FRAME.match(message)
     if cell:
-        name, line = f"In[{cell[1] or cell[3]}]", cell[2]
+        name, line, called = f"In[{cell[1] or cell[3]}]", cell[2], ""
     elif file:
-        name, line = file[1] or file[3], file[2]
+        name, line, called = file[1] or file[4], file[2], file[3] or file[5] or ""
     else:
         return False
     if line:
-        traceback.enter(name, int(line))
+        traceback.enter(name, int(line), called)
+    traceback.called = called
     traceback.pointed = "" if line else name
     return True
 

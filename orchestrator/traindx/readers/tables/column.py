@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from operator import ne
 from typing import TYPE_CHECKING
 
+from traindx.vocabulary.data_names import names_somebody
+
 if TYPE_CHECKING:
     from traindx.readers.logs.bulk.digits import Floats, Places, Truths
 
 _MOST_VALUES = 50
+_MOST_MEMBERS = 5_000
 _MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
 
 
@@ -39,6 +42,8 @@ class ColumnInfo:
     """how often a row says something else than the one read before it, as long as the values are few"""
     first_text: int | None = None
     """line of the first cell that is no number, in a column that has numbers as well"""
+    members: frozenset[str] = frozenset()
+    """whom the rows were taken from, where the column says so and they are no more than some thousand"""
     rises: bool = field(default=False, compare=False)
     """whether no row says less than the one before it: numbers, or dates that sort as they are spelt"""
 
@@ -67,6 +72,7 @@ class Column:
         self.low_line: int | None = None
         self.high_line: int | None = None
         self.values: Counter[str] | None = Counter()
+        self.members: set[str] | None = set() if names_somebody(name) else None
         self.changes = 0
         self.first_text: int | None = None
         self._before = ""
@@ -95,7 +101,7 @@ class Column:
         import numpy as np
 
         told = np.isfinite(values) if present is None else present & np.isfinite(values)
-        if self.values is not None and len(values):
+        if (self.values is not None or self.members is not None) and len(values):
             words = _words(spell(np.arange(len(values))))
             kinds = {word: is_missing(word, number_in(word)) for word in set(words)}
             self._count_values([word for word in words if not kinds[word]])
@@ -140,6 +146,9 @@ class Column:
         self.first_missing = min(line, self.first_missing or line)
 
     def _count_values(self, words: list[str]) -> None:
+        if self.members is not None:
+            self.members.update(word[:60] for word in words)
+            self.members = self.members if len(self.members) <= _MOST_MEMBERS else None
         if self.values is not None:
             self.values.update(word[:60] for word in words)
             self.values = self.values if len(self.values) <= _MOST_VALUES else None
@@ -180,6 +189,7 @@ class Column:
             high_line=self.high_line,
             changes=max(0, self.changes - 1) if self.values else 0,
             first_text=self.first_text if known else None,
+            members=frozenset(self.members or ()),
             rises=self._rises and self.numbers + self.texts > 1,
         )
 

@@ -108,6 +108,12 @@ CRASHES: tuple[Phrase, ...] = (
         r"|\bnothing (?:(?:more |new |else )(?:happens|comes)|(?:more |new |else )?is (?:printed|logged)|since|for \d)"
         r"|\b(?:just|simply|silently|suddenly) (?:stops?|stopped)\b"
         r"|\bstop(?:s|ped) (?:logging|printing|responding|making)|\bsits there\b|\bnot moving any ?more"
+        r"|\b(?:been|sits?|sitting|stays?|still) (?:\w+ ){0,3}(?:like (?:this|that)|there|at (?:the )?(?:same|this))"
+        r"~\b(?:since|for|hours?)"
+        r"|\bis (?:it|the (?:job|run|process|training)) (?:dead|still (?:alive|running|working))"
+        r"|\b(?:dead|alive) or (?:dead|alive|stuck|slow)"
+        r"|\blast (?:line|log|output|message) (?:is|was)\b.{0,30}\bago\b"
+        r"|\bhours? without (?:a |any )?(?:line|output|progress)"
         r"|\bstuck (?:for|since|overnight|forever)|\bstall(?:s|ed) (?:for|at|after) (?:\d+ (?:h|min)|step|iter|batch)",
         hang=4,
     ),
