@@ -17,6 +17,7 @@ PATH = "/mcp"
 TOKEN_VARIABLE = "TRAINDX_MCP_TOKEN"  # noqa: S105 - the name of a variable
 MOST_BYTES = 4 * 1024 * 1024
 _LEAST_TOKEN = 16
+_WAITING = 64
 
 
 def serve_http(server: TraindxServer, port: int, tell: Callable[[str], None]) -> None:
@@ -46,6 +47,8 @@ def _listening(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
+        # Before the address is told: whoever reads it may call at once.
+        listener.listen(_WAITING)
     except OSError as error:
         listener.close()
         raise UsageError(f"port {port} cannot be used: {(error.strerror or str(error)).lower()}") from None

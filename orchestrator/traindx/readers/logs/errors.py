@@ -7,13 +7,14 @@ form that only errors have: a traceback, an exception line, a level, or a line o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Literal
 
 from traindx.readers.coverage import Allowance
 from traindx.readers.logs.frames import FATAL, Fault, Traceback, boxed_frame, ipython_frame, opens_box
 from traindx.readers.logs.jsonerrors import structured
+from traindx.readers.logs.kept_errors import LONGEST, Kept
 from traindx.readers.logs.lines import RawBlocks
 from traindx.readers.logs.ranks import LABEL, labels_ranks, prefix_of
 from traindx.readers.logs.resumed import speaks_of_resuming
@@ -23,14 +24,10 @@ from traindx.vocabulary.collectives import COLLECTIVE
 from traindx.vocabulary.error_texts import error_by_itself
 from traindx.vocabulary.prefixes import LEVEL, PREFIX
 
-LONGEST = 2_000
-"""characters of a line that are kept"""
 _FIRST = 200
 """different errors that are kept from the beginning of a file, and different warnings half as many"""
 _RANKS = 4_096
 """lines in which a rank tells how far its collectives came that are kept"""
-_LAST = 50
-"""errors and warnings that are kept from its end"""
 _KEPT = {"error": "errors", "warning": "warnings", "collective": "reports of ranks"}
 _MOST_CLEAN = 20_000
 _WORDS = tuple(
@@ -97,7 +94,7 @@ class _Reader:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self._kept = {"error": _Kept(_FIRST), "warning": _Kept(_FIRST // 2), "collective": _Kept(_RANKS)}
+        self._kept = {"error": Kept(_FIRST), "warning": Kept(_FIRST // 2), "collective": Kept(_RANKS)}
         self.noted = 0
         self._open: dict[str, Traceback] = {}
         self._last: dict[str, int] = {}
@@ -291,41 +288,6 @@ class _Message:
     process: str
     key: str
     left: int = _MESSAGE_LINES
-
-
-class _Kept:
-    """The first errors of a kind and the last; the same again is counted."""
-
-    def __init__(self, most: int) -> None:
-        self._first: dict[str, LogError] = {}
-        self._last: dict[str, LogError] = {}
-        self._most = most
-        self.left_out = 0
-
-    def note(self, key: str, seen: LogError) -> None:
-        """Take in an error."""
-        for kept in (self._first, self._last):
-            if key in kept:
-                kept[key] = replace(kept[key], count=kept[key].count + 1, last_line=seen.line)
-                return
-        if len(self._first) < self._most:
-            self._first[key] = seen
-            return
-        self._last[key] = seen
-        if len(self._last) > _LAST:
-            del self._last[next(iter(self._last))]
-            self.left_out += 1
-
-    def extend(self, key: str, text: str) -> None:
-        """Put a further line to the message of an error."""
-        for kept in (self._first, self._last):
-            if key in kept and kept[key].count == 1 and len(kept[key].more) < LONGEST:
-                kept[key] = replace(kept[key], more=f"{kept[key].more}\n{text}")
-
-    def all(self) -> Iterator[LogError]:
-        """Everything that was kept."""
-        yield from self._first.values()
-        yield from self._last.values()
 
 
 def read_errors(
