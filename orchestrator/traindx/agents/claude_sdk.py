@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from traindx.agents.load import READ_ONLY, load_specialists
 from traindx.definitions import frontmatter
-from traindx.definitions.content import TOOLS
 from traindx.errors import UsageError
+from traindx.runtime.discovery import tool_names
 
 if TYPE_CHECKING:
     from claude_agent_sdk import AgentDefinition
@@ -27,7 +27,6 @@ def as_claude_agents(server: str = SERVER, folders: Sequence[Path] = ()) -> dict
         from claude_agent_sdk import AgentDefinition
     except ModuleNotFoundError:
         raise UsageError("`as_claude_agents` needs the Claude Agent SDK: pip install 'traindx[agent-sdk]'") from None
-    known = sorted(path.stem for path in TOOLS.glob("[!_]*.py"))
     return {
         one.name: AgentDefinition(
             description=one.definition.description,
@@ -37,5 +36,5 @@ def as_claude_agents(server: str = SERVER, folders: Sequence[Path] = ()) -> dict
             model=one.definition.model,
             maxTurns=one.definition.max_turns,
         )
-        for one in load_specialists(known, folders).values()
+        for one in load_specialists(tool_names(), folders).values()
     }

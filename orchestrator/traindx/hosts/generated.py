@@ -30,15 +30,15 @@ def generated(root: Path = ROOT) -> dict[str, str]:
 
 def main(arguments: list[str]) -> int:
     """Write what is not as it should be; with `--check`, name it instead."""
-    old = [path for path, text in generated().items() if _held(path) != text]
+    old = {path: text for path, text in generated().items() if _held(path) != text}
     if "--check" in arguments:
         for path in old:
             sys.stderr.write(f"`{path}` is older than what it is made from: run `make hosts`\n")
         return 1 if old else 0
-    for path in old:
+    for path, text in old.items():
         place = ROOT / path
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(generated()[path], encoding="utf-8")
+        place.write_text(text, encoding="utf-8")
     return 0
 
 

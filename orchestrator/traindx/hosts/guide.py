@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from traindx.agents import load_specialists
-from traindx.definitions.content import PROMPTS, TOOLS
+from traindx.definitions.content import PROMPTS
+from traindx.runtime.discovery import tool_names
 
 PATH = "AGENTS.md"
 _WORKING_ON_IT = """\
@@ -21,8 +22,7 @@ _WORKING_ON_IT = """\
 def guide() -> str:
     """The page."""
     instructions = (PROMPTS / "hosts" / "server-instructions.md").read_text(encoding="utf-8").strip()
-    tools = [path.stem for path in TOOLS.glob("[!_]*.py")]
-    rows = [f"- `{one.name}`: {one.summary}" for one in load_specialists(tools).values()]
+    rows = [f"- `{one.name}`: {one.summary}" for one in load_specialists(tool_names()).values()]
     return "\n".join(
         [
             "# traindx, for agents",

@@ -11,6 +11,7 @@ from traindx.definitions.content import TOOLS
 from traindx.errors import UsageError
 from traindx.mcp.offer import RUN, Asked, Offer, Said, compact
 from traindx.runtime import Toolbelt, ToolResult, ToolSpec
+from traindx.runtime.discovery import tool_names
 from traindx.runtime.scope import Scope
 
 RUN_FIELD = "run"
@@ -18,7 +19,7 @@ RUN_FIELD = "run"
 
 def names() -> list[str]:
     """Every analysis of ours; nothing is loaded for it."""
-    return sorted((path.stem for path in TOOLS.glob("[!_]*.py")), key=lambda name: (name[0].isupper(), name))
+    return sorted(tool_names(), key=lambda name: (name[0].isupper(), name))
 
 
 def catalog() -> dict[str, dict[str, Any]]:

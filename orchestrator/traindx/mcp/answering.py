@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from traindx.errors import TraindxError, UnknownName
-from traindx.mcp.capping import capped
+from traindx.mcp.capping import MOST_CHARACTERS, capped
 from traindx.mcp.offer import Asked, Offer, Said, as_text
 from traindx.runtime import ToolInput
 from traindx.runtime.declaration import refusal_of
@@ -43,7 +43,8 @@ async def answered(offers: Mapping[str, Offer], name: str, given: Mapping[str, A
     if said.failed:
         return Said({}, _shortened(said.text), failed=True)
     result = capped(said.result, offer.narrow)
-    return Said(result, said.text if said.text and "cut" not in result else as_text(result))
+    whole = said.text and len(said.text) <= MOST_CHARACTERS and "cut" not in result
+    return Said(result, said.text if whole else as_text(result))
 
 
 def _shortened(text: str) -> str:

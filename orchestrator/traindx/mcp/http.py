@@ -10,12 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from traindx.errors import UsageError
-from traindx.mcp.server import TraindxServer
+from traindx.mcp.server import MOST_BYTES, TraindxServer
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
 TOKEN_VARIABLE = "TRAINDX_MCP_TOKEN"  # noqa: S105 - the name of a variable
-MOST_BYTES = 4 * 1024 * 1024
 _LEAST_TOKEN = 16
 _WAITING = 64
 

@@ -24,6 +24,8 @@ from traindx.mcp.roots import ROOTS, asks_for_roots, told_roots
 from traindx.mcp.workspace import Workspace, usual_roots
 
 NAME = "traindx"
+MOST_BYTES = 4 * 1024 * 1024
+"""of one message, however it comes: no request of ours is a thousandth of that"""
 Context = ServerRequestContext[Any, Any]
 
 _READ_ONLY = types.ToolAnnotations(

@@ -18,10 +18,8 @@ import mcp_types as types
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
-from traindx.mcp.server import TraindxServer
+from traindx.mcp.server import MOST_BYTES, TraindxServer
 
-MOST_BYTES = 4 * 1024 * 1024
-"""of one message: no request of ours is a thousandth of that"""
 _NO_MESSAGE = b"no message"
 _AHEAD = 16
 """lines that are read before they are asked for"""
